@@ -226,15 +226,9 @@ class PanelRenderer:
     def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, **look: Any) -> AnyChart:
         """Return a marker per operating point."""
         look |= {"stroke": self.look.background, "strokeWidth": 1}
-        mark = points.mark_point(filled=True, size=85, opacity=1, **look)
-        legend = alt.Legend(
-            title=None,
-            orient="top",
-            direction="vertical" if self.alone else "horizontal",
-            padding=8 if self.alone else alt.Undefined,
-            symbolFillColor=self.look.text,
-            symbolStrokeWidth=0,
-        )
+        mark = points.mark_point(filled=True, size=85, **look)
+        beside: dict[str, Any] = {"direction": "vertical", "padding": 8} if self.alone else {}
+        legend = alt.Legend(symbolFillColor=self.look.text, symbolStrokeWidth=0, **beside)
         shapes = alt.Scale(domain=self.criteria, range=_SHAPES[: len(self.criteria)])
         return mark.encode(
             x=x,
@@ -290,7 +284,7 @@ class PanelRenderer:
         texts = text.encode(x=indent, y=y, text=alt.Text("text:N"))
         if named.is_empty():
             return [texts]
-        swatch = alt.Chart(named).mark_point(shape="stroke", size=60, strokeWidth=2.5, opacity=1)
+        swatch = alt.Chart(named).mark_point(shape="stroke", size=60, strokeWidth=2.5)
         # Its legend is that of the lines: another would be in conflict.
         return [swatch.encode(x=alt.value(4), y=y, color=self._colour()), texts]
 
@@ -318,9 +312,7 @@ class PanelRenderer:
         columns = max(room, 1)
         if self.alone and len(self.series) <= _LISTED:
             columns = 1
-        return alt.Legend(
-            title=None, symbolType="stroke", orient="top", direction="horizontal", columns=columns
-        )
+        return alt.Legend(symbolType="stroke", columns=columns)
 
 
 def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:

@@ -172,10 +172,10 @@ def _forest(result: _Result) -> AnyChart:
     base, tips = drawn.base(value), drawn.tooltips()
     scale = alt.Scale(type="log" if value == "ratio" else "linear")
     at = alt.X(f"{value}:Q", title=value.replace("_", " "), scale=scale)
-    few = base.transform_filter("!datum.shown_known").mark_circle(size=25, opacity=1)
+    few = base.transform_filter("!datum.shown_known").mark_circle(size=25)
     layers += [
         base.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q", color=colour),
-        base.mark_circle(size=70, opacity=1).encode(x=at, color=colour, tooltip=tips),
+        base.mark_circle(size=70).encode(x=at, color=colour, tooltip=tips),
         few.encode(x=at, color=alt.ColorValue(look.background), tooltip=tips),
     ]
     return drawn.sized(*layers)
@@ -193,12 +193,8 @@ def _by_sign(frame: pl.DataFrame, look: Look, value: str) -> tuple[pl.DataFrame,
         .otherwise(pl.lit(unknown))
     )
     scale = alt.Scale(domain=_APART, range=[*look.colours(2)[::-1], look.muted])
-    colour = alt.Color("shown_apart:N", scale=scale, legend=_legend())
+    colour = alt.Color("shown_apart:N", scale=scale)
     return frame.with_columns(shown_apart=sign).sort(value, nulls_last=True), colour
-
-
-def _legend() -> alt.Legend:
-    return alt.Legend(title=None, orient="top")
 
 
 def _shrunk(result: _Result) -> AnyChart:
@@ -233,7 +229,7 @@ def _from_to(drawn: _Result, start: str, end: str, title: str, scale: alt.Scale)
     at = {name: alt.X(f"{name}:Q", title=title, scale=scale) for name in (start, end)}
     line = base.mark_rule(color=look.muted, strokeDash=_DASHED)
     hollow = base.mark_point(size=40, color=look.muted, filled=False)
-    filled = base.mark_circle(size=60, color=look.colours(1)[0], opacity=1)
+    filled = base.mark_circle(size=60, color=look.colours(1)[0])
     return [
         line.encode(x=at[start], x2=f"{end}:Q"),
         hollow.encode(x=at[start], tooltip=drawn.tooltips()),
@@ -260,9 +256,9 @@ def _watched(result: _Result) -> AnyChart:
         )
         at = base.mark_line(color=look.muted, strokeDash=_DASHED).encode(y="reference:Q")
         limit = base.mark_line(color=red, strokeWidth=1, interpolate="step").encode(y="limit:Q")
-        points = base.mark_circle(size=50, opacity=1).encode(
+        points = base.mark_circle(size=50).encode(
             y="value:Q",
-            color=alt.Color("conclusion:N", scale=colours, legend=_legend()),
+            color=alt.Color("conclusion:N", scale=colours),
             tooltip=result.tooltips(),
         )
         return alt.layer(at, limit, line, points)
@@ -283,7 +279,7 @@ def _reliability(result: _Result) -> AnyChart:
             y=alt.Y("observed_low:Q", title=""), y2="observed_high:Q"
         )
         line = base.mark_line(color=colour, strokeWidth=1).encode(y=y)
-        points = base.mark_circle(color=colour, opacity=1).encode(
+        points = base.mark_circle(color=colour).encode(
             y=y,
             size=alt.Size("n:Q", legend=None, scale=alt.Scale(range=[20, 160])),
             tooltip=result.tooltips(),
@@ -308,7 +304,7 @@ def _thresholds(result: _Result) -> AnyChart:
         base = alt.Chart(long.drop_nulls("shown_share")).encode(
             x=alt.X("alerts_per_1000:Q", title="alerts per 1,000 rows"),
             y=alt.Y("shown_share:Q", title="precision, recall", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("shown_line:N", scale=colours, legend=_legend()),
+            color=alt.Color("shown_line:N", scale=colours),
         )
         tips = [
             alt.Tooltip("shown_line:N", title="line"),
@@ -316,7 +312,7 @@ def _thresholds(result: _Result) -> AnyChart:
             alt.Tooltip("threshold:Q"),
             alt.Tooltip("alerts_per_1000:Q", title="alerts per 1,000 rows", format=_NUMBER),
         ]
-        points = base.mark_circle(size=50, opacity=1).encode(tooltip=tips)
+        points = base.mark_circle(size=50).encode(tooltip=tips)
         return alt.layer(base.mark_line(), points)
 
     return _in_panels(result, panel)

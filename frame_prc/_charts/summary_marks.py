@@ -48,14 +48,7 @@ class SummaryMarks:
         if len(models) == 1:
             return alt.ColorValue(self.look.colours(1)[0])
         scale = alt.Scale(domain=models, range=self.look.colours(len(models)))
-        legend = alt.Legend(
-            title=None,
-            orient="top",
-            symbolType="circle",
-            symbolSize=60,
-            symbolStrokeWidth=0,
-            direction="horizontal",
-        )
+        legend = alt.Legend(symbolType="circle", symbolSize=60, symbolStrokeWidth=0)
         return alt.Color("model:N", scale=scale, legend=legend)
 
     def colour_of_differences(self) -> Any:
@@ -102,11 +95,11 @@ class SummaryMarks:
         One without an interval, or from few rows, is hollow: it would look as certain as the
         others.
         """
-        circle = alt.Chart(rows).mark_circle(size=size, opacity=1).encode(**encodings)
+        circle = alt.Chart(rows).mark_circle(size=size).encode(**encodings)
         hollow = uncertain(rows)
         if hollow.is_empty():
             return [circle]
-        hole = alt.Chart(hollow).mark_point(filled=True, size=size / 3, opacity=1)
+        hole = alt.Chart(hollow).mark_point(filled=True, size=size / 3)
         colour = alt.ColorValue(self.look.background)
         return [circle, hole.encode(**{**encodings, "color": colour})]
 

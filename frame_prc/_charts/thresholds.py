@@ -114,7 +114,7 @@ class _ThresholdChart:
     def _recall_panel(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return precision over recall, with the point at the threshold."""
         chosen = self._chosen(0).mark_point(
-            filled=True, size=85, opacity=1, color=self.look.text, stroke=self.look.background
+            filled=True, size=85, color=self.look.text, stroke=self.look.background
         )
         drawn = None if self.data.slider is None else chosen
         return self.renderer.precision_recall(panel, layout, drawn)
@@ -152,7 +152,7 @@ class _ThresholdChart:
     def _best(self, line: int, x: alt.X, layout: PanelLayout) -> AnyChart:
         best = self.data.best.filter(line=line).select("threshold", "F1")
         mark = alt.Chart(best).mark_point(
-            shape="diamond", filled=True, size=170, opacity=1, stroke=self.look.background
+            shape="diamond", filled=True, size=170, stroke=self.look.background
         )
         tips = [
             alt.Tooltip("threshold:Q", format=".4~r"),
@@ -174,7 +174,7 @@ class _ThresholdChart:
         """Return a rule at the threshold, and dots where it meets the lines."""
         rule = self._chosen(line).mark_rule(color=self.look.muted, strokeWidth=1)
         dots = _folded(self._chosen(line)).mark_point(
-            filled=True, size=60, opacity=1, stroke=self.look.background, strokeWidth=1
+            filled=True, size=60, stroke=self.look.background, strokeWidth=1
         )
         return [rule.encode(x=x), dots.encode(x=x, y=y, color=self._colour())]
 
@@ -220,7 +220,7 @@ class _ThresholdChart:
         return alt.Scale(domain=list(MEASURES), range=self._colours())
 
     def _colour(self) -> alt.Color:
-        legend = alt.Legend(title=None, symbolType="stroke", orient="top", direction="horizontal")
+        legend = alt.Legend(symbolType="stroke")
         return alt.Color("measure:N", scale=self._scale(), legend=legend)
 
 

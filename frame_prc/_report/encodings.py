@@ -74,7 +74,7 @@ def dots(base: AnyChart, field: str, axis: Axis, colour: Any, size: int = 70) ->
     """Return the intervals and the values of rows; a dot is hollow where rows are few."""
     is_few = alt.FieldOneOfPredicate(field="status", oneOf=list(FEW))
     place = axis.of(field)
-    dot: dict[str, Any] = {"size": size, "opacity": 1, "clip": True}
+    dot: dict[str, Any] = {"size": size, "clip": True}
     rules = base.mark_rule(strokeWidth=2 if size > 20 else 1, clip=True)  # noqa: PLR2004
     filled = base.transform_filter({"not": is_few.to_dict()}).mark_point(filled=True, **dot)
     hollow = base.transform_filter(is_few).mark_point(fill=LOOK.background, **dot)
@@ -94,11 +94,9 @@ def of_models(found: Evaluation, field: str = "name", *, legend: bool = False) -
     """Return the colour of a model, the same in all pictures."""
     known = [*found.short_names.values()]
     scale = alt.Scale(domain=known, range=LOOK.colours(len(known)))
-    return alt.Color(f"{field}:N", scale=scale, legend=_legend(known) if legend else None)
-
-
-def _legend(names: list[str]) -> alt.Legend | None:
-    return alt.Legend(title=None, orient="top") if names[1:] else None
+    return alt.Color(
+        f"{field}:N", scale=scale, legend=alt.Undefined if legend and known[1:] else None
+    )
 
 
 def colours_of_models(found: Evaluation) -> dict[str, dict[str, str]]:
@@ -114,4 +112,4 @@ def shape(found: Evaluation) -> alt.Shape:
     """Return the shapes of the models' marks, for readers who see no colours."""
     names = [*found.short_names.values()]
     scale = alt.Scale(domain=names, range=_SHAPES[: len(names)])
-    return alt.Shape("model:N", scale=scale, legend=_legend(names))
+    return alt.Shape("model:N", scale=scale, legend=alt.Undefined if names[1:] else None)

@@ -249,7 +249,7 @@ def _curves(found: Evaluation) -> AnyChart | None:
         of_kind("line").mark_line(strokeWidth=1.8, **line).encode(**place, color=colour),
         of_kind("line").mark_point(opacity=0, size=60, filled=True).encode(**exact),
         of_kind("mark")
-        .mark_point(filled=True, size=90, opacity=1, **ring)
+        .mark_point(filled=True, size=90, **ring)
         .encode(**exact, shape=shape(found)),
     )
     return _in_panels(chart, "panel", "curves")
@@ -273,7 +273,7 @@ def _thresholds(found: Evaluation) -> AnyChart | None:
         .encode(**x.of("threshold"), color=colour),
         lines.encode(**place, color=colour, opacity=is_few, detail=["few:N"]),
         of_kind("mark")
-        .mark_point(filled=True, size=80, opacity=1, **ring)
+        .mark_point(filled=True, size=80, **ring)
         .encode(**place, color=colour, shape=shape(found), tooltip=tips),
     )
     return _in_panels(chart, "measure", "rates")
@@ -372,7 +372,7 @@ def _reliability(found: Evaluation) -> AnyChart | None:
         diagonal.encode(**x.of("bin_low"), **y.of("bin_low")),
         base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high")),
         base.mark_line(strokeWidth=1.5).encode(**at),
-        base.mark_point(filled=True, size=40, opacity=1).encode(**at),
+        base.mark_point(filled=True, size=40).encode(**at),
     )
     return _in_panels(chart, "panel", rows)
 
