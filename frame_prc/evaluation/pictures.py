@@ -400,8 +400,8 @@ class PictureVerbs(Evaluated[FrameT]):
         We checked 106,015 doubles, most of them random bit patterns, subnormals and quotients of
         counts, with R 4.2.2 on x86-64. ``read.table``, and ``fread`` of data.table 1.14.8, read all
         of them bit for bit from this text; from the shortest text of each number they misread 6 and
-        3. readr 2.1.4 on its own misread 37 % of this text and 32 % of the shortest; as the script
-        calls it, none.
+        3. readr 2.1.4 misread 37 % of this text and 32 % of the shortest. So the script reads text,
+        from which R makes the numbers.
 
         Examples
         --------
