@@ -8,16 +8,9 @@ from typing import TypeAlias
 
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.summary_data import ends_and_largest, split_keys
-from frame_prc._charts.text import (
-    ap_text,
-    has_few,
-    number_by,
-    size_text,
-    with_key_texts,
-    with_names,
-)
 from frame_prc._charts.theme import MOST_OVERLAID
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -94,15 +87,15 @@ def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.D
     values, approximate = segments.sortable, segments.error is not None
     panel_keys, series_keys = _split_keys(segments.keys, values, facet, most)
     rows = values.to_dicts()
-    lines = with_key_texts(values, segments.keys).with_columns(
-        number_by(values, panel_keys, "panel"),
-        number_by(values, series_keys, "colour"),
-        pl.Series("ap", [ap_text(row, approximate=approximate) for row in rows], pl.String),
-        pl.Series("size", list(map(size_text, rows)), pl.String),
-        pl.Series("few", list(map(has_few, rows)), pl.Boolean),
+    lines = text.with_key_texts(values, segments.keys).with_columns(
+        text.number_by(values, panel_keys, "panel"),
+        text.number_by(values, series_keys, "colour"),
+        pl.Series("ap", [text.ap_text(row, approximate=approximate) for row in rows], pl.String),
+        pl.Series("size", list(map(text.size_text, rows)), pl.String),
+        pl.Series("few", list(map(text.has_few, rows)), pl.Boolean),
     )
-    lines = with_names(lines, "panel", panel_keys, "panel_name")
-    lines = with_names(lines, "colour", series_keys, "series")
+    lines = text.with_names(lines, "panel", panel_keys, "panel_name")
+    lines = text.with_names(lines, "colour", series_keys, "series")
     return lines.sort("panel", "colour", maintain_order=True).with_columns(name="series")
 
 

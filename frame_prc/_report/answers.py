@@ -13,15 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.summary_data import PAIR, SURE
-from frame_prc._charts.text import (
-    count_text,
-    few_of,
-    prevalence_text,
-    rate_text,
-    rounded_percent,
-    status_text,
-)
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
@@ -79,9 +72,9 @@ def _how_good(found: Evaluation) -> Answer:
 def _area(found: Evaluation) -> tuple[str, str]:
     row = found.of_best
     if row[AVERAGE_PRECISION] is None:
-        return "No average precision: ", f"{status_text(row['status'])}."
-    name, chance = isolated(found.best), rate_text(row["random_average_precision"])
-    area = f"average precision {rate_text(row[AVERAGE_PRECISION])}"
+        return "No average precision: ", f"{text.status_text(row['status'])}."
+    name, chance = isolated(found.best), text.rate_text(row["random_average_precision"])
+    area = f"average precision {text.rate_text(row[AVERAGE_PRECISION])}"
     interval = "" if row["ci_low"] is None else f" ({interval_text(row, found)})"
     numbers = f"{area}{interval} against {chance}."
     if row["status"] == "below_chance":
@@ -100,7 +93,8 @@ def of_area(found: Evaluation) -> Iterator[str]:
     if row[AVERAGE_PRECISION] is None or row["ci_low"] is None:
         return
     if row["status"] in FEW_OF_POSITIVES:
-        yield f"The interval rests on little ({status_text(row['status'])}), and may be too narrow."
+        reason = text.status_text(row["status"])
+        yield f"The interval rests on little ({reason}), and may be too narrow."
     yield _on_clusters(found)
 
 
@@ -112,7 +106,7 @@ def _on_clusters(found: Evaluation) -> str:
         )
     return (
         f"Rows with the same {isolated(found.cluster)} count as one cluster "
-        f"({count_text(found.n_clusters)} of them): all intervals and tests allow for that."
+        f"({text.count_text(found.n_clusters)} of them): all intervals and tests allow for that."
     )
 
 
@@ -146,12 +140,12 @@ def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, st
 def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
     """Return what a comparison of two models shows, with its difference as pictures have it."""
     new, old = (f"{isolated(row[side])}" for side in ("model", "baseline"))
-    areas = f"{new} {rate_text(row['value_a'])}, {old} {rate_text(row['value_b'])}"
+    areas = f"{new} {text.rate_text(row['value_a'])}, {old} {text.rate_text(row['value_b'])}"
     if row["status"] not in BELIEVED:
-        reason = f"Too little to say which is better ({status_text(row['status'])}): "
+        reason = f"Too little to say which is better ({text.status_text(row['status'])}): "
         return reason, f"{areas}."
     if row["difference"] == 0:
-        return f"{new} and {old} rank alike: ", f"both {rate_text(row['value_a'])}."
+        return f"{new} and {old} rank alike: ", f"both {text.rate_text(row['value_a'])}."
     interval = f", {interval_text(row, found)}" if row["ci_low"] is not None else ""
     numbers = f"{areas} (difference {signed_text(row['difference'])}{interval})."
     if is_shown(row, found.alpha):
@@ -163,7 +157,7 @@ def of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[s
     """Yield the tests of the best model against each other, or why there are none."""
     if not tests:
         areas = [
-            f"{isolated(row['model'])} {rate_text(row[AVERAGE_PRECISION])}"
+            f"{isolated(row['model'])} {text.rate_text(row[AVERAGE_PRECISION])}"
             for row in found.pooled.to_dicts()
         ]
         yield f"Average precisions: {listed(areas, None)}."
@@ -182,7 +176,7 @@ def _tested(row: dict[str, Any], found: Evaluation) -> str:
     parts = [
         *([interval_text(row, found)] if row["ci_low"] is not None else []),
         *([p_text(row["p_adjusted"])] if row["p_adjusted"] is not None else []),
-        *([status_text(row["status"])] if row["status"] != "ok" else []),
+        *([text.status_text(row["status"])] if row["status"] != "ok" else []),
     ]
     difference = f"difference {signed_text(row['difference'])}"
     certainty = f" ({', '.join(parts)})" if parts else ""
@@ -272,11 +266,11 @@ def _differing(found: Evaluation) -> tuple[str, str]:
     if found.against_others.is_empty():
         return "Not tested: ", "that needs single rows in memory."
     name, sides = isolated(found.best), {WORSE: "worse", BETTER: "better"}
-    named = [f"{word} in {text}" for one, word in sides.items() if (text := _few_of(found, one))]
+    named = [f"{word} in {few}" for one, word in sides.items() if (few := _few_of(found, one))]
     if not named:
         return f"No {isolated(kind_of_segments(found))} is shown to differ from the others", rest
     other = {f"{word} in": f", shown {word} in none" for word in sides.values()}
-    missing = "".join(text for word, text in other.items() if not named[0].startswith(word))
+    missing = "".join(said for word, said in other.items() if not named[0].startswith(word))
     return f"{name} is {', '.join(named)}", f"{missing if len(named) == 1 else ''}{rest}"
 
 
@@ -304,7 +298,7 @@ def of_segments(found: Evaluation) -> Iterator[str]:
 
 def _measure(found: Evaluation) -> str:
     reference = found.of_best.get("reference_prevalence")
-    at = "" if reference is None else f" ({prevalence_text(reference)})"
+    at = "" if reference is None else f" ({text.prevalence_text(reference)})"
     of_model = f" of {isolated(found.best)}" if len(found.models) > 1 else ""
     return f"average precision{of_model} at one prevalence{at}"
 
@@ -335,7 +329,7 @@ def _spread(found: Evaluation) -> Iterator[str]:
                 f"{isolated(found.cluster or '')}, as each has rows in several segments."
             )
         return
-    within = f": about two thirds lie within {rate_text(row['tau'])} of their mean"
+    within = f": about two thirds lie within {text.rate_text(row['tau'])} of their mean"
     if row["p_value"] < found.alpha:
         alone = found.segments_that_are(WORSE) or found.segments_that_are(BETTER)
         also = "" if alone else ", though none is by itself"
@@ -350,7 +344,7 @@ def _worst(found: Evaluation) -> Iterator[str]:
     if own.is_empty() or own["segment"][0] in found.segments_that_are(SMALL):
         return
     name = isolated(found.names[own["segment"][0]])
-    share = rounded_percent(own["probability_worst"][0])
+    share = text.rounded_percent(own["probability_worst"][0])
     if own["probability_worst"][0] >= SURE:
         yield f"{name} is the worst with a probability of {share}."
     else:
@@ -385,24 +379,22 @@ def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
     """Return how many positives are few, in the words of the picture."""
     if not small["status"].is_in(FEW_OF_POSITIVES).any():
         return ""
-    text = (
-        f" Few positives: fewer than {few_of(found.cluster, weighted=found.rows.columns.weighted)}"
-    )
+    few = text.few_of(found.cluster, weighted=found.rows.columns.weighted)
     uneven = ", where clusters that hold unequal shares of the positives count as fewer"
-    return f"{text}{uneven if found.rows.clustered else ''}."
+    return f" Few positives: fewer than {few}{uneven if found.rows.clustered else ''}."
 
 
 def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
     """Return the segments that are too small for one reason."""
     names = listed([isolated(found.names[number]) for number in own["segment"]])
-    texts = [count_text(value) for value in own["n_pos"]]
+    texts = [text.count_text(value) for value in own["n_pos"]]
     many = texts if len(texts) <= MOST_NAMED else [f"{texts[0]} to {texts[-1]}"]
     have = "has" if own.height == 1 else "have"
     if reason == "few_clusters" and found.cluster is not None:
         clusters = f"positives in few values of {isolated(found.cluster)}"
         return f"{names} {have} {clusters} ({listed(many, None)} positives)"
     counts = f" ({listed(many, None)})" if reason == "few_positives" else ""
-    return f"{names} {have} {status_text(reason)}{counts}"
+    return f"{names} {have} {text.status_text(reason)}{counts}"
 
 
 # --- which threshold ------------------------------------------------------------------------------
@@ -418,7 +410,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
         f"Alert at {name} {relation} {found.threshold_text(point['threshold'])} (largest F1): "
     )
     alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
-    hits = rounded_percent(point["recall"])
+    hits = text.rounded_percent(point["recall"])
     form = ".0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
     does = f"{alerts:{form}} alerts per 1,000 rows, {right:{form}} right"
     numbers = f"{does}; {hits} of positives found."
@@ -432,7 +424,7 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
     others = [row for row in found.pooled.to_dicts() if row["best_f1_threshold"] is not None]
     if len(others) > 1:
         texts = [
-            f"{isolated(row['model'])} {rate_text(row['best_f1'])} at "
+            f"{isolated(row['model'])} {text.rate_text(row['best_f1'])} at "
             f"{found.threshold_text(row['best_f1_threshold'])}"
             for row in others
         ]
