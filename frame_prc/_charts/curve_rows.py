@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.text import criterion_text, joined
+from frame_prc._charts.summary_data import split_keys
+from frame_prc._charts.text import criterion_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.curve import AT_RECALL
 from frame_prc._curves.thinning import THINNED
-from frame_prc._formulas import normal_quantile, recall
+from frame_prc._formulas import calibrated_precision, normal_quantile, recall
 from frame_prc._lazy import left_join
-from frame_prc._request.specs import LEAST_POINTS, Target
+from frame_prc._request.specs import LEAST_POINTS, Draws, Target
+from frame_prc._tables.band import Band
+from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc.exceptions import OptionError
 
-ISO_STEPS = 50
 _MOST_ROWS = 5_000  # about 0.25 MB of text
 _MOST_POINTS = 800  # of a curve: a panel has fewer pixels
 _RECALLS = 101
@@ -28,22 +33,29 @@ _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
 
 _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
+_RECALLS_OF_OVERLAY = [0.005, *(i / 100 for i in range(1, 101))]
+_TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
+
+OverlayKind: TypeAlias = Literal["pooled", "mean"]
+NOTES: dict[OverlayKind, str] = {
+    "pooled": "all rows at the segment's prevalence.",
+    "mean": "the mean of all segments at the segment's prevalence.",
+}
 
 
 @dataclass(frozen=True)
 class ChartRows:
     """All rows of a chart, each with the panel and the series of its line.
 
-    ``at_threshold`` are the operating points of ``threshold=``; ``undefined`` names the operating
-    points that cannot be drawn. The errors are the largest due to thinning.
+    ``overlay`` are the curves behind, of a kind. The errors are the largest due to thinning.
     """
 
     curve: pl.DataFrame
     roc: pl.DataFrame
     ribbon: pl.DataFrame
     points: pl.DataFrame
-    at_threshold: pl.DataFrame
-    undefined: list[str]
+    overlay: pl.DataFrame
+    overlay_kind: OverlayKind | None
     precision_error: float
     roc_error: float
 
@@ -52,9 +64,6 @@ def chart_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
 ) -> ChartRows:
     """Return the rows of a chart."""
-    points = point_rows(segments, lines, options.all_targets())
-    # The operating point of threshold= is the last of each line.
-    last = points.group_by("line", maintain_order=True).last() if points.height else points
     band = _band(segments, lines, options)
     corners = segments.curves("corners")
     sizes = corners.group_by("line").len()["len"].to_list()
@@ -65,18 +74,18 @@ def chart_rows(
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
-    error = _largest(curve[THINNED[0]])
-    curve = curve.with_columns(height=drawn_height())
+    error = max(curve[THINNED[0]].drop_nulls(), default=0.0) + (segments.error or 0.0)
+    curve = _with_digits(curve.with_columns(height=drawn_height()))
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
-    curve = _with_digits(curve)
+    behind = _overlay_kind(segments, lines, options)
     return ChartRows(
         curve=curve,
         roc=_with_digits(_numbered(roc, lines)),
         ribbon=curve if options.wilson else band,
-        points=points,
-        at_threshold=last,
-        undefined=_undefined(points),
-        precision_error=error + (segments.error or 0.0),
+        points=point_rows(segments, lines, options.targets),
+        overlay=_overlay_rows(segments, lines, behind),
+        overlay_kind=behind,
+        precision_error=error,
         roc_error=roc_error,
     )
 
@@ -125,11 +134,6 @@ def _most_points(sizes: Sequence[int], room: int) -> int:
     return max([*sizes, LEAST_POINTS])
 
 
-def _largest(errors: pl.Series) -> float:
-    largest = errors.max()
-    return largest if isinstance(largest, float) else 0.0
-
-
 def _roc(corners: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
     if not most:
         return corners.clear(), 0.0
@@ -143,7 +147,7 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     defined = max(lines[AVERAGE_PRECISION].count(), 1)
     count = min(_RECALLS, int(_MOST_ROWS * _SHARE_OF_BAND) // defined)
     recalls = [i / (count - 1) for i in range(count)]
-    rows = segments.bands_at(recalls, options.level).drop_nulls("precision_low")
+    rows = segments.of_rows(Band(recalls, options.level, Draws())).drop_nulls("precision_low")
     return _with_digits(_numbered(rows, lines))
 
 
@@ -153,26 +157,16 @@ def point_rows(
     """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
-    found = segments.points_at(targets)
+    found = segments.of_counts(OperatingPoints(targets))
     # In the order of the lines, and in that of the targets.
     points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))
-    points = points.with_columns(
-        pl.Series("criterion", criteria, dtype=pl.String), fpr=_false_positive_rate()
+    labels = labels_of(lines).with_columns(lines["panel"], lines["name"])
+    return left_join(points, labels, ["line"]).with_columns(
+        pl.Series("criterion", criteria, dtype=pl.String),
+        pl.col("threshold").cast(pl.String),  # JSON has no infinity
+        fpr=_false_positive_rate(),
     )
-    return _with_labels(points, lines)
-
-
-def _undefined(points: pl.DataFrame) -> list[str]:
-    """Return the names of the operating points that have no precision or recall."""
-    if points.is_empty():
-        return []
-    keys = [name for name in points.columns if name.startswith("key_")]
-    undefined = points.filter(pl.any_horizontal(pl.col("precision", "recall").is_null()))
-    return [
-        f"{joined(row[key] for key in keys)}: {row['criterion']}" if keys else row["criterion"]
-        for row in undefined.iter_rows(named=True)
-    ]
 
 
 def labels_of(lines: pl.DataFrame) -> pl.DataFrame:
@@ -180,15 +174,6 @@ def labels_of(lines: pl.DataFrame) -> pl.DataFrame:
     keys = [name for name in lines.columns if name.startswith("key_")]
     area = pl.col("ap").str.strip_prefix("AP ")
     return lines.select("line", "series", "few", *keys, area=area)
-
-
-def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Add the labels of their lines to rows, and their panels; thresholds are text."""
-    labels = left_join(labels_of(lines), lines.select("line", "panel"), ["line"])
-    labelled = left_join(rows, labels, ["line"])
-    # JSON has no infinity.
-    names = left_join(labelled, lines.select("line", "name"), ["line"])
-    return names.with_columns(pl.col("threshold").cast(pl.String))
 
 
 def _numbered(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
@@ -200,10 +185,8 @@ def _numbered(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 def _with_digits(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows with no more digits than one can see; thresholds are text."""
     rates = pl.selectors.float() - pl.selectors.by_name("threshold", "tp", "fp", require_all=False)
-    rounded = rows.with_columns(rates.round_sig_figs(_DIGITS))
-    if "threshold" not in rows.columns:
-        return rounded
-    return rounded.with_columns(threshold=threshold_texts())
+    texts = [threshold_texts().alias("threshold")] if "threshold" in rows.columns else []
+    return rows.with_columns(rates.round_sig_figs(_DIGITS), *texts)
 
 
 def threshold_texts() -> pl.Expr:
@@ -247,3 +230,46 @@ def _distance() -> pl.Expr:
     length = ((bx - ax) ** 2 + (by - ay) ** 2).sqrt()
     area = ((bx - ax) * (_Y - ay) - (by - ay) * (_X - ax)).abs()
     return pl.when(~_KEPT, length > 0).then(area / length)
+
+
+# --- the curve behind those of a panel ------------------------------------------------------------
+
+
+def _overlay_kind(
+    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
+) -> OverlayKind | None:
+    """Return which curve is drawn behind; by default, that of all rows where lines stand alone."""
+    if options.overlay is None:
+        return None
+    _, own = split_keys(segments.keys)
+    per_panel = lines.group_by("panel").agg(pl.struct(own).n_unique() if own else pl.lit(2))
+    fits = per_panel.height > 1 and per_panel[:, 1].max() == 1 and segments.can_be_pooled
+    if options.overlay == "auto":
+        return "pooled" if fits and per_panel.height == lines.height else None
+    if not fits:
+        raise OptionError(
+            f"overlay={options.overlay!r} has no segment to stand behind",
+            "a panel for each of several segments, of rows or counts",
+            "facet= takes the keys that get a panel per value",
+        )
+    return options.overlay
+
+
+def _overlay_rows(
+    segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind | None
+) -> pl.DataFrame:
+    """Return ``panel, series, recall, precision`` of the curves behind.
+
+    Precision is what the ranking of each segment would have at the prevalence of the panel.
+    """
+    if kind is None:
+        return pl.DataFrame()
+    models, _ = split_keys(segments.keys)
+    points = segments.at_recalls(_RECALLS_OF_OVERLAY, pooled=kind == "pooled")
+    odds = (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
+    defined = segments.table.drop_nulls(AVERAGE_PRECISION).select("line", *models, odds=odds)
+    targets = left_join(defined, lines.select("line", "panel", "series"), ["line"])
+    height = calibrated_precision(_TP, _FP, _TP + _FN, _FP + _TN, pl.col("odds"))
+    crossed = left_join(targets, points, models).with_columns(precision=height.fill_nan(None))
+    curves = crossed.group_by("panel", "series", recall=AT_RECALL, maintain_order=True)
+    return curves.agg(pl.col("precision").mean().round_sig_figs(5)).drop_nulls()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from types import EllipsisType
 
 import polars as pl
 
@@ -12,32 +11,27 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
-from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
+from frame_prc._curves.curve_frame import CurveFrame, read_curve
 from frame_prc._execution import has_numpy
 from frame_prc._inference.roc_auc import ROC_AUC
-from frame_prc._lazy import key_names, left_join, named
+from frame_prc._lazy import key_names, left_join
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (
     MODEL,
     Calibration,
     Comparison,
-    Draws,
     Interval,
     Keep,
     Measured,
     Start,
-    Target,
 )
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
-from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.recall_grid import RecallGrid
-from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError
@@ -55,19 +49,11 @@ class ChartSource:
     table: pl.DataFrame
     evaluate: Callable[[float], EvaluatedSegments]
 
-    def check_count(
-        self,
-        keys: Sequence[str],
-        most: int,
-        what: str,
-        hint: str,
-        shell_hint: str | EllipsisType = ...,
-    ) -> None:
+    def check_count(self, keys: Sequence[str], most: int, what: str, hint: str) -> None:
         """Raise an error if there are more combinations of some keys than a chart can show."""
-        number, allowed = self.count(keys), f"up to {most} {what}"
+        number = self.count(keys)
         if number > most:
-            problem = f"the chart would have {number:,} {what}"
-            raise DataError(problem, allowed, hint, shell_hint=shell_hint)
+            raise DataError(f"the chart would have {number:,} {what}", f"up to {most} {what}", hint)
 
     def count(self, keys: Sequence[str]) -> int:
         """Return the number of combinations of some keys."""
@@ -144,21 +130,13 @@ class EvaluatedSegments:
         finite = scores.filter(pl.col("threshold").is_finite())
         return finite.unique().sort("threshold").collect()["threshold"]
 
-    def score_counts(self) -> pl.DataFrame:
-        """Return ``line``, and the positives and negatives at each score as threshold."""
-        return self._numbered(Counts(), self.counts)
+    def of_counts(self, table: Table) -> pl.DataFrame:
+        """Return ``line`` and the columns of a table that counts are enough for."""
+        return self._numbered(table, self.counts)
 
-    def reliability(self, edges: Sequence[float], level: float) -> pl.DataFrame:
-        """Return ``line`` and the columns of reliability."""
-        return self._numbered(Reliability(edges, level), self.given)
-
-    def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
-        """Return ``line`` and the columns of operating points, in the order of the targets."""
-        return self._numbered(OperatingPoints(targets), self.counts)
-
-    def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
-        """Return ``line`` and the columns of bands."""
-        return self._numbered(Band(recalls, level, Draws()), self.given)
+    def of_rows(self, table: Table) -> pl.DataFrame:
+        """Return ``line`` and the columns of a table of the rows as given."""
+        return self._numbered(table, self.given)
 
     @property
     def can_be_pooled(self) -> bool:
@@ -175,7 +153,7 @@ class EvaluatedSegments:
     def calibrated(self) -> pl.DataFrame:
         """Return the average precision of each line at the prevalence of all rows."""
         table = AveragePrecision(interval=None, calibration=Calibration())
-        return self._numbered(table, self.given).select("line", CALIBRATED)
+        return self.of_rows(table).select("line", CALIBRATED)
 
     def roc_areas(self) -> pl.DataFrame:
         """Return ``line, roc_auc``; null where it is not known, as of sums of weights."""
@@ -184,7 +162,7 @@ class EvaluatedSegments:
         table = Summary(
             Interval(0.95), overall=False, calibration=Calibration(), beside=[Measured("roc_auc")]
         )
-        return self._numbered(table, self.given).select("line", ROC_AUC)
+        return self.of_rows(table).select("line", ROC_AUC)
 
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
         """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
@@ -264,20 +242,14 @@ def source_of_curve(
     frame: pl.DataFrame, calibration: Calibration | None = None, *, ascending: bool = False
 ) -> ChartSource:
     """Return the segments of a curve frame."""
-    keys = curve_keys(frame.schema)
-    calibration = _of_several(calibration, keys)
-    segments = _distinct(frame.lazy().select(map(named, keys)))
-    table = _with_numbered_keys(segments, len(keys))
+    curve = read_curve(frame.lazy(), ascending=ascending)
+    source = source_of_rows(counts_of_curve(curve), calibration)
 
     def evaluate(level: float) -> EvaluatedSegments:
-        curve = read_curve(frame.lazy(), ascending=ascending)
-        counts = counts_of_curve(curve)
-        areas = _average_precision(counts, level, calibration).collect().with_row_index("line")
-        return EvaluatedSegments(
-            curve.keys, areas, counts, counts, curve.start, curve.error, calibration
-        )
+        found = source.evaluate(level)
+        return replace(found, keys=curve.keys, start=curve.start, error=curve.error)
 
-    return ChartSource(keys, table, evaluate)
+    return replace(source, keys=curve.keys, evaluate=evaluate)
 
 
 def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:

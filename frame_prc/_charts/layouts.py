@@ -1,14 +1,19 @@
-"""The size and the axes of a panel."""
+"""The sizes and the axes of panels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import altair as alt
 
 from frame_prc._charts.steps import digits_of, ticks
 from frame_prc._charts.theme import LARGE
+
+Columns: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
+PRECISION_RECALL: Columns = (("recall", "Recall"), ("precision", "Precision"))
+ROC: Columns = (("fpr", "False-positive rate"), ("recall", "True-positive rate"))
 
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
 
@@ -17,7 +22,7 @@ _TICKS = (0, 0.25, 0.5, 0.75, 1)
 class PanelLayout:
     """The number and size of a panel, and whether its left and bottom axes have labels.
 
-    The axis of precision ends at ``top``.
+    The axis of precision ends at ``top``. ``columns`` are in ``x`` and ``y``, each with its title.
     """
 
     number: int
@@ -26,25 +31,39 @@ class PanelLayout:
     left: bool
     bottom: bool
     top: float = 1.0
+    columns: Columns = PRECISION_RECALL
 
     @property
     def is_large(self) -> bool:
         """Whether the F1 curves of the panel have labels."""
         return min(self.width, self.height) >= LARGE
 
-    def x(self, column: str, title: str) -> alt.X:
-        """Return the horizontal encoding."""
+    @cached_property
+    def x(self) -> alt.X:
+        """The horizontal encoding."""
+        column, title = self.columns[0]
         axis = self._axis(title, 1.0, labels=self.bottom)
         return alt.X(f"{column}:Q", scale=_scale_to(1.0), axis=axis)
 
-    def y(self, column: str, title: str) -> alt.Y:
-        """Return the vertical encoding."""
-        axis = self._axis(title, self.top, labels=self.left)
+    @cached_property
+    def y(self) -> alt.Y:
+        """The vertical encoding."""
+        return self.y_of(self.columns[1][0])
+
+    def y_of(self, column: str) -> alt.Y:
+        """Return the vertical encoding of another column."""
+        axis = self._axis(self.columns[1][1], self.top, labels=self.left)
         return alt.Y(f"{column}:Q", scale=_scale_to(self.top), axis=axis)
 
-    def with_top(self, top: float) -> PanelLayout:
-        """Return the layout with another end of the axis of precision."""
-        return replace(self, top=top)
+    @property
+    def font(self) -> float:
+        """The size of the title."""
+        return 11.5 if self.is_large else 10.5
+
+    @property
+    def letters(self) -> int:
+        """How many letters fit above the panel."""
+        return int(self.width / self.font * 2.1)
 
     @property
     def clip(self) -> dict[str, Any]:
@@ -58,6 +77,24 @@ class PanelLayout:
         title_or_none = title if labels else None
         digits = f".{digits_of(values)}f"
         return alt.Axis(title=title_or_none, labels=labels, values=values, format=digits)
+
+
+def layouts_of(
+    count: int, columns: int, width: int, height: int, *, paired: bool, top: float = 1.0
+) -> list[PanelLayout]:
+    """Return the layouts of panels in a grid; each of those that are paired has a left axis."""
+    return [
+        PanelLayout(
+            number=number,
+            width=width,
+            height=height,
+            left=paired or number % columns == 0,
+            # In the last row only: elsewhere labels would push the rows apart.
+            bottom=number >= (count - 1) // columns * columns,
+            top=top,
+        )
+        for number in range(count)
+    ]
 
 
 def _scale_to(end: float) -> alt.Scale:

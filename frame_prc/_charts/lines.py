@@ -8,16 +8,9 @@ from typing import TypeAlias
 
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.summary_data import ends_and_largest, split_keys
-from frame_prc._charts.text import (
-    ap_text,
-    has_few,
-    number_by,
-    size_text,
-    with_key_texts,
-    with_names,
-)
 from frame_prc._charts.theme import MOST_OVERLAID
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -47,7 +40,22 @@ def check_readable(
         )
 
 
-def chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
+def chosen_lines(
+    source: ChartSource, facet: FacetKeys, most: int, level: float
+) -> tuple[EvaluatedSegments, pl.DataFrame, str]:
+    """Return the segments that have lines, these lines, and which they are if they are not all.
+
+    Without panels, the names of lines tell their areas.
+    """
+    check_readable(source, facet, most)
+    segments, choice = _chosen_segments(source.evaluate(level))
+    lines = name_lines(segments, facet, most)
+    if lines.height > 1 and (lines["panel_name"] == "").all():
+        lines = lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
+    return segments, lines, choice
+
+
+def _chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
     """Return the segments that have lines, and how they were chosen if they are not all.
 
     With too many to read they are those with the lowest and the highest average precision, at one
@@ -68,14 +76,6 @@ def chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str
     return replace(segments, table=kept), said
 
 
-def label_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
-    """Return the lines as :func:`name_lines`; without panels, their names tell their areas."""
-    lines = name_lines(segments, facet, most)
-    if lines.height == 1 or (lines["panel_name"] != "").any():
-        return lines
-    return lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
-
-
 def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
     """Return a row per line.
 
@@ -87,15 +87,15 @@ def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.D
     values, approximate = segments.sortable, segments.error is not None
     panel_keys, series_keys = _split_keys(segments.keys, values, facet, most)
     rows = values.to_dicts()
-    lines = with_key_texts(values, segments.keys).with_columns(
-        number_by(values, panel_keys, "panel"),
-        number_by(values, series_keys, "colour"),
-        pl.Series("ap", [ap_text(row, approximate=approximate) for row in rows], pl.String),
-        pl.Series("size", list(map(size_text, rows)), pl.String),
-        pl.Series("few", list(map(has_few, rows)), pl.Boolean),
+    lines = text.with_key_texts(values, segments.keys).with_columns(
+        text.number_by(values, panel_keys, "panel"),
+        text.number_by(values, series_keys, "colour"),
+        pl.Series("ap", [text.ap_text(row, approximate=approximate) for row in rows], pl.String),
+        pl.Series("size", list(map(text.size_text, rows)), pl.String),
+        pl.Series("few", list(map(text.has_few, rows)), pl.Boolean),
     )
-    lines = with_names(lines, "panel", panel_keys, "panel_name")
-    lines = with_names(lines, "colour", series_keys, "series")
+    lines = text.with_names(lines, "panel", panel_keys, "panel_name")
+    lines = text.with_names(lines, "colour", series_keys, "series")
     return lines.sort("panel", "colour", maintain_order=True).with_columns(name="series")
 
 

@@ -12,13 +12,7 @@ from frame_prc._charts.curve_rows import drawn_height
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.lines import baselines, check_readable, name_lines
 from frame_prc._charts.options import Sort
-from frame_prc._charts.summary_data import (
-    check_size,
-    check_sort,
-    models_of,
-    summary_data,
-    uncertain,
-)
+from frame_prc._charts.summary_data import summary_data, uncertain
 from frame_prc._charts.theme import FAINT, MOST_OVERLAID, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import RANDOM
@@ -119,9 +113,7 @@ def draw_summary(
     source: ChartSource, level: float, sort: Sort, ax: Axes | None, style: Mapping[str, Any]
 ) -> Drawn:
     """Draw a row per segment, with a dot and its interval per model."""
-    check_size(source, over_time=False)
-    check_sort(sort, models_of(source), None)
-    data = summary_data(source.evaluate(level), None, None, sort, None, level)
+    data = summary_data(source, None, None, sort, None, level)
     places = {name: place for place, name in enumerate(data.names)}
     place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
     rows = data.dots.with_columns(place)

@@ -40,9 +40,8 @@ _MOST_F_SCORES = 9
 class ChartOptions:
     """The options of the chart of curves.
 
-    ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``threshold`` is
-    the one whose counts are shown, and ``targets`` are the other operating points to mark. Without
-    ``iso_f1`` there are the usual scores, if panels are few.
+    ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``targets`` are
+    the operating points to mark. Without ``iso_f1`` there are the usual scores, if panels are few.
     """
 
     x: ChartX
@@ -52,7 +51,6 @@ class ChartOptions:
     iso_f1: tuple[float, ...] | None
     targets: tuple[Target, ...]
     roc: bool
-    threshold: float | None
     facet: Any
     overlay: Overlay
     y: float | Literal["auto"]
@@ -65,10 +63,17 @@ class ChartOptions:
             return 1
         return _FEW_RIBBONS if self.wilson or self.band else _FEW_LINES
 
-    def all_targets(self) -> list[Target]:
-        """Return the operating points to mark, with that of ``threshold`` last."""
-        chosen = [] if self.threshold is None else [Target("threshold", self.threshold)]
-        return [*self.targets, *chosen]
+    @property
+    def threshold(self) -> float | None:
+        """The only threshold to mark, if there is one."""
+        held = [target.value for target in self.targets if target.criterion == "threshold"]
+        return held[0] if len(held) == 1 else None
+
+    @property
+    def others(self) -> tuple[Target, ...]:
+        """The operating points to mark beside the only threshold."""
+        is_kept = self.threshold is None
+        return tuple(one for one in self.targets if is_kept or one.criterion != "threshold")
 
 
 def check_altair(verb: str) -> None:
@@ -93,53 +98,41 @@ def chart_options(
     roc = check_option("roc", roc, (True, False))
     x = check_option("x", x, _X)
     overlay = check_option("overlay", overlay, OVERLAYS)
-    marked = _targets(points)
-    held = [target for target in marked if target.criterion == "threshold"]
-    threshold = held[0].value if len(held) == 1 else None
     if x == "threshold":
-        _check_threshold_options(threshold, roc=roc, band=band, facet=facet, overlay=overlay, y=y)
+        _check_threshold_options(roc=roc, band=band, facet=facet is not None, overlay=overlay, y=y)
     if band:
         check_numpy()
-    level = _LEVEL if ci is None else confidence(ci)
-    return ChartOptions(
+    options = ChartOptions(
         x=x,
-        level=level,
+        level=_LEVEL if ci is None else confidence(ci),
         wilson=ci is not None and not band,
         band=band,
         iso_f1=_f_scores(iso_f1),
-        targets=tuple(t for t in marked if threshold is None or t not in held),
+        targets=_targets(points),
         roc=roc,
-        threshold=threshold,
         facet=_facet(facet),
         overlay=overlay,
         y=_end(y),
         look=look,
     )
+    if x == "threshold" and options.threshold in (math.inf, -math.inf):
+        raise OptionError(
+            f"points={{'threshold': {shown(options.threshold)}}} cannot be shown with "
+            "x='threshold'",
+            "a finite number",
+        )
+    return options
 
 
-def _check_threshold_options(
-    threshold: float | None, *, roc: bool, band: bool, facet: Any, overlay: Overlay, y: Any
-) -> None:
+def _check_threshold_options(**given: Any) -> None:
     """Raise an error for options that only a chart over recall has."""
-    given = {
-        "roc": roc,
-        "band": band,
-        "facet": facet is not None,
-        "overlay": overlay in {"pooled", "mean"},
-        "y": y != "auto",
-    }
-    for name, is_given in given.items():
-        if is_given:
+    for name, value in given.items():
+        if value not in (None, False, "auto"):
             raise OptionError(
                 f"{name}= is given with x='threshold'",
                 f"{name}= with x='recall' only",
                 "over thresholds each segment and model has a panel of its own",
             )
-    if threshold is not None and not math.isfinite(threshold):
-        raise OptionError(
-            f"points={{'threshold': {shown(threshold)}}} cannot be shown with x='threshold'",
-            "a finite number",
-        )
 
 
 def chart_look(dark: Any, title: Any, width: int | None = None, height: int | None = None) -> Look:

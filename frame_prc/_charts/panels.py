@@ -5,15 +5,15 @@ Channels are objects here, such as ``alt.Order("order:Q")``: Altair takes 5 ms t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.compact import as_text, compact
-from frame_prc._charts.layouts import PanelLayout
-from frame_prc._charts.markers import LABEL_FONT, placed, shifted
+from frame_prc._charts.layouts import ROC, PanelLayout
+from frame_prc._charts.markers import placed
 from frame_prc._charts.text import short
 from frame_prc._charts.theme import FAINT, AnyChart, Look
 from frame_prc._charts.tooltips import tooltip, tooltip_of, tooltips
@@ -32,7 +32,6 @@ MOST_RIBBONS = 4  # more of them in a panel are drawn fainter
 _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 _OF_ROWS = ["line", "order", *_AT_POINT, "height", "fpr", "precision_low", "precision_high"]
 _GREYED = 0.15  # the opacity of lines that are not picked
-_APART = 10  # px, at least, between two labels
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,6 @@ class PanelRenderer:
         The names of the operating points.
     iso
         Curves of constant F1, with a ``label`` at recall 1.
-    tabled
-        Whether thresholds of operating points are in a table and not beside them.
     """
 
     series: list[str]
@@ -95,136 +92,114 @@ class PanelRenderer:
     criteria: list[str]
     iso: pl.DataFrame
     look: Look
-    tabled: bool = False
 
     def precision_recall(
         self, panel: PanelData, layout: PanelLayout, chosen: AnyChart | None = None
     ) -> AnyChart:
         """Return precision over recall; ``chosen`` is a mark at a chosen point."""
-        x, y = layout.x("recall", "Recall"), layout.y("precision", "Precision")
-        layers = [
-            *self._iso(x, y, layout),
-            *self._baselines(panel.baselines, layout),
-            *self._overlay(panel.overlay, x, y, layout),
-            *self._ribbon(panel.ribbon, x, layout),
-            *self._openings(panel.curve, x, layout),
-            *self._lines(panel.curve, x, y, layout.y("height", "Precision"), "step-before", layout),
-            *self._points(panel.points, x, y, layout, labelled=not self.tabled),
-            *self.reason(panel.empty, layout),
-            *([] if chosen is None else [chosen.encode(x=x, y=y)]),
-        ]
+        # A line of equal F1 is lowest at recall 1.
+        ends = self.iso.filter(pl.col("recall") == 1, pl.col("precision") < layout.top)
+        layers = _layers(
+            (self._iso, ends),
+            (self._baselines, panel.baselines),
+            (self._overlay, panel.overlay),
+            (self._ribbon, panel.ribbon),
+            (self._openings, panel.curve),
+            (self._steps, panel.curve),
+            (self._points, panel.points),
+            layout=layout,
+        )
+        layers += self.reason(panel.empty, layout)
+        layers += [] if chosen is None else [chosen.encode(x=layout.x, y=layout.y)]
         return self.titled(layers, panel, layout)
 
     def roc(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return the true-positive rate over the false-positive rate."""
-        layout = layout.with_top(1.0)
-        x, y = layout.x("fpr", "False-positive rate"), layout.y("recall", "True-positive rate")
+        layout = replace(layout, columns=ROC, top=1.0)
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
-        layers = [
-            alt.Chart(chance).mark_line(color=self.look.muted, **_DASHED).encode(x=x, y=y),
-            *self._lines(panel.roc, x, y, y, "linear", layout),
-            *self._points(panel.points, x, y, layout, labelled=False),
-        ]
+        diagonal = alt.Chart(chance).mark_line(color=self.look.muted, **_DASHED)
+        drawn = _layers((self._lines, panel.roc), (self._points, panel.points), layout=layout)
+        layers = [diagonal.encode(x=layout.x, y=layout.y), *drawn]
         # A blank line aligns the panel with the one beside it.
         blank = [*panel.roc_lines, *([("", " ")] if panel.size else [])]
-        name = f"{short(panel.title, _title_room(layout) - len(_ROC))}{_ROC}" if panel.title else ""
+        name = f"{short(panel.title, layout.letters - len(_ROC))}{_ROC}" if panel.title else ""
         return self.titled(layers, replace(panel, title=name, size="", lines=blank), layout)
 
     # --- layers --------------------------------------------------------------------------------
 
-    def _iso(self, x: alt.X, y: alt.Y, layout: PanelLayout) -> list[AnyChart]:
+    def _iso(self, ends: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         """Return the curves of constant F1, with labels outside a large panel."""
-        # A line of equal F1 is lowest at recall 1.
-        ends = self.iso.filter(pl.col("recall") == 1, pl.col("precision") < layout.top)
-        if ends.is_empty():
-            return []
         drawn = self.iso.filter(pl.col("f_score").is_in(ends["f_score"].implode()))
         mark = alt.Chart(drawn).mark_line(
             color=self.look.faint, strokeWidth=1, interpolate="monotone", **layout.clip
         )
-        curves = mark.encode(x=x, y=y, detail=alt.Detail("f_score:Q"))
+        curves = mark.encode(x=layout.x, y=layout.y, detail=alt.Detail("f_score:Q"))
         if not layout.is_large:
             return [curves]
-        labels = alt.Chart(_set_apart(ends, layout)).mark_text(
+        labels = alt.Chart(ends).mark_text(
             color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
         )
-        return [curves, labels.encode(x=x, y=y, text=alt.Text("label:N"))]
+        return [curves, labels.encode(x=layout.x, y=layout.y, text=alt.Text("label:N"))]
 
     def _baselines(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        if rows.is_empty():
-            return []
         coloured = rows.height > 1 and rows["series"].null_count() == 0
         rule = alt.Chart(rows).mark_rule(opacity=FAINT if coloured else 1, **_DASHED)
-        baseline = rule.encode(
-            y=layout.y("prevalence", "Precision"),
-            color=self._colour() if coloured else alt.ColorValue(self.look.muted),
-            tooltip=[tooltip("prevalence")],
-        )
-        return [baseline]
+        colour = self._colour() if coloured else alt.ColorValue(self.look.muted)
+        y = layout.y_of("prevalence")
+        return [rule.encode(y=y, color=colour, tooltip=[tooltip("prevalence")])]
 
-    def _overlay(
-        self, rows: pl.DataFrame, x: alt.X, y: alt.Y, layout: PanelLayout
-    ) -> list[AnyChart]:
+    def _overlay(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         """Return the curves to compare with: a grey one, or one in the colour of each series."""
-        if rows.is_empty():
-            return []
         alone = rows["series"].n_unique() == 1
-        mark = alt.Chart(as_text(rows)).mark_line(
-            strokeWidth=3, opacity=0.45 if alone else 0.3, **layout.clip
-        )
+        look = {"strokeWidth": 3, "opacity": 0.45 if alone else 0.3, **layout.clip}
         colour = alt.ColorValue(self.look.muted) if alone else self._colour()
-        return [mark.encode(x=x, y=y, color=colour)]
+        mark = alt.Chart(_as_text(rows)).mark_line(**look)
+        return [mark.encode(x=layout.x, y=layout.y, color=colour)]
 
-    def _ribbon(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
-        if rows.is_empty():
-            return []
+    def _ribbon(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         # Several on top of each other would hide the lines.
         opacity = 0.22 if rows["line"].n_unique() <= MOST_RIBBONS else 0.07
-        y = layout.y("precision_low", "Precision")
         look = {"opacity": opacity, "interpolate": "step-before", **layout.clip}
-        area = ribbon(self._rows(rows), x, y, **look)
+        area = ribbon(self._rows(rows), layout.x, layout.y_of("precision_low"), **look)
         return [area.encode(color=self._colour())]
 
-    def _openings(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
+    def _openings(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         """Return a faint line from the start point, a convention, to the first step."""
-        if rows.is_empty():
-            return []
         start = self._rows(rows).transform_filter("datum.tp + datum.fp == 0")
         rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2, **layout.clip)
-        y = layout.y("precision", "Precision")
-        return [rule.encode(x=x, y=y, y2=alt.Y2("height:Q"), color=self._colour())]
+        y2 = alt.Y2("height:Q")
+        return [rule.encode(x=layout.x, y=layout.y, y2=y2, color=self._colour())]
+
+    def _steps(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
+        """Return lines in steps, which open at a height of their own."""
+        return self._lines(rows, layout, layout.y_of("height"), "step-before")
 
     def _lines(
         self,
         rows: pl.DataFrame,
-        x: alt.X,
-        y: alt.Y,
-        line_y: alt.Y,
-        interpolate: Any,
         layout: PanelLayout,
+        height: alt.Y | None = None,
+        interpolate: Any = "linear",
     ) -> list[AnyChart]:
         """Return lines through the rows in order, and a dot at the point nearest the mouse."""
-        if rows.is_empty():
-            return []
         looks = {"color": self._colour(), **self._dashes(), **self._opacity(rows)}
         mark = self._rows(rows).mark_line(interpolate=interpolate, strokeWidth=1.6, **layout.clip)
-        line = mark.encode(x=x, y=line_y, order=alt.Order("order:Q"), **looks)
+        order = alt.Order("order:Q")
+        line = mark.encode(x=layout.x, y=height or layout.y, order=order, **looks)
         if self._is_picked:
             line = line.add_params(_PICK)
         tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
-        nearest = f"hover_{layout.number}"
-        dots = nearest_dot(
-            self._rows(rows),
-            nearest,
-            {"size": 55, "tooltip": tooltip, **layout.clip},
-            x=x,
-            y=y,
-            color=self._colour(),
-        )
-        return [line, dots]
+        look, name = {"size": 55, "tooltip": tooltip, **layout.clip}, f"hover_{layout.number}"
+        place = {"x": layout.x, "y": layout.y, "color": self._colour()}
+        return [line, nearest_dot(self._rows(rows), name, look, **place)]
 
     def _rows(self, rows: pl.DataFrame) -> Any:
-        return compact(rows, self.labels, _OF_ROWS)
+        """Return a chart of rows with a ``line``, whose labels are looked up."""
+        known = [name for name in _OF_ROWS if name in rows.columns]
+        fields = [name for name in self.labels.columns if name != "line"]
+        labels = alt.LookupData(data=self.labels, key="line", fields=fields)
+        chart = alt.Chart(_as_text(rows.select(known)))
+        return chart.transform_lookup(lookup="line", from_=labels)
 
     @property
     def _is_picked(self) -> bool:
@@ -235,45 +210,25 @@ class PanelRenderer:
     def _opacity(self, rows: pl.DataFrame) -> dict[str, Any]:
         """Return the encoding that makes lines of few positives faint, and those not picked."""
         few = self.labels.filter(pl.col("line").is_in(rows["line"].implode()), "few")
-        faint = [{"test": "datum.few", "value": FAINT}] if few.height else []
-        if not self._is_picked:
-            return (
-                {"opacity": alt.condition("datum.few", alt.value(FAINT), alt.value(1))}
-                if faint
-                else {}
-            )
-        others: dict[str, Any] = {"test": {"not": {"param": _PICK.name}}, "value": _GREYED}
-        return {"opacity": alt.OpacityValue(1, condition=[others, *faint])}
+        conditions: list[dict[str, Any]] = []
+        if self._is_picked:
+            conditions.append({"test": {"not": {"param": _PICK.name}}, "value": _GREYED})
+        if few.height:
+            conditions.append({"test": "datum.few", "value": FAINT})
+        return {"opacity": alt.OpacityValue(1, condition=conditions)} if conditions else {}
 
-    def _points(
-        self, rows: pl.DataFrame, x: alt.X, y: alt.Y, layout: PanelLayout, *, labelled: bool
-    ) -> list[AnyChart]:
-        """Return markers, each maybe with its threshold."""
-        if rows.is_empty():
-            return []
-        points = placed(rows, layout.width, layout.height, layout.top)
-        fill = self._colour(alt.Fill, alt.FillValue, legend=False)
-        marker = self.marker(alt.Chart(points), x, y, fill, shift="dx")
-        return [marker, *self._labels(points, x, y)] if labelled else [marker]
+    def _points(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
+        """Return markers."""
+        fill = self._colour(alt.Fill, alt.FillValue)
+        points = alt.Chart(placed(rows, layout.width, layout.height, layout.top))
+        return [self.marker(points, layout.x, layout.y, fill, xOffset=alt.ExprRef("datum.dx"))]
 
-    def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, *, shift: str | None) -> AnyChart:
-        """Return a marker per operating point, shifted by a column of this name."""
-        mark = points.mark_point(
-            filled=True,
-            size=85,
-            opacity=1,
-            stroke=self.look.background,
-            strokeWidth=1,
-            xOffset=shifted(shift) if shift else alt.Undefined,
-        )
-        legend = alt.Legend(
-            title=None,
-            orient="top",
-            direction="vertical" if self.alone else "horizontal",
-            padding=8 if self.alone else alt.Undefined,
-            symbolFillColor=self.look.text,
-            symbolStrokeWidth=0,
-        )
+    def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, **look: Any) -> AnyChart:
+        """Return a marker per operating point."""
+        look |= {"stroke": self.look.background, "strokeWidth": 1}
+        mark = points.mark_point(filled=True, size=85, **look)
+        beside: dict[str, Any] = {"direction": "vertical", "padding": 8} if self.alone else {}
+        legend = alt.Legend(symbolFillColor=self.look.text, symbolStrokeWidth=0, **beside)
         shapes = alt.Scale(domain=self.criteria, range=_SHAPES[: len(self.criteria)])
         return mark.encode(
             x=x,
@@ -282,18 +237,6 @@ class PanelRenderer:
             shape=alt.Shape("criterion:N", scale=shapes, legend=legend),
             tooltip=tooltips(("criterion", *_AT_POINT, "fn", "tn", "f_score"), self.keys),
         )
-
-    def _labels(self, points: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
-        """Return the thresholds beside the markers, on a halo that keeps lines away from them."""
-        background = self.look.background
-        halo: dict[str, Any] = {"stroke": background, "strokeWidth": 3, "strokeJoin": "round"}
-        shift: dict[str, Any] = {"dx": shifted("label_dx"), "dy": shifted("label_dy")}
-        return [
-            alt.Chart(points)
-            .mark_text(fontSize=LABEL_FONT, baseline="middle", align="center", **shift, **look)
-            .encode(x=x, y=y, text=alt.Text("label:N"), **colour)
-            for look, colour in ((halo, {}), ({}, {"color": self._colour(legend=False)}))
-        ]
 
     def reason(self, text: str | None, layout: PanelLayout) -> list[AnyChart]:
         """Return why there is no curve."""
@@ -310,7 +253,7 @@ class PanelRenderer:
         lines = _above(panel)
         if not panel.title and not lines:
             return alt.layer(*layers, **size)
-        font, room = _title_font(layout), _title_room(layout)
+        font, room = layout.font, layout.letters
         # Long names are shortened to leave room for the average precision.
         texts = [_line(name, area, room) for name, area in lines]
         # Without a title Vega draws no subtitle.
@@ -341,22 +284,20 @@ class PanelRenderer:
         texts = text.encode(x=indent, y=y, text=alt.Text("text:N"))
         if named.is_empty():
             return [texts]
-        swatch = alt.Chart(named).mark_point(shape="stroke", size=60, strokeWidth=2.5, opacity=1)
+        swatch = alt.Chart(named).mark_point(shape="stroke", size=60, strokeWidth=2.5)
         # Its legend is that of the lines: another would be in conflict.
         return [swatch.encode(x=alt.value(4), y=y, color=self._colour()), texts]
 
     # --- encodings -----------------------------------------------------------------------------
 
-    def _colour(
-        self, channel: Any = alt.Color, value: Any = alt.ColorValue, *, legend: bool = True
-    ) -> Any:
+    def _colour(self, channel: Any = alt.Color, value: Any = alt.ColorValue) -> Any:
         # A name that is in no legend is above its panel.
-        if not self.series or (
-            len(self.series) == 1 and (not self.alone or self.labels.height == 1)
-        ):
+        is_only = len(self.series) == 1 and (not self.alone or self.labels.height == 1)
+        if not self.series or is_only:
             return value(self.look.colours(1)[0])
         scale = alt.Scale(domain=self.series, range=self.look.colours(len(self.series)))
-        return channel("series:N", scale=scale, legend=self._legend() if legend else None)
+        legend = self._legend() if channel is alt.Color else None
+        return channel("series:N", scale=scale, legend=legend)
 
     def _dashes(self) -> dict[str, Any]:
         """Return the encoding of dashes, if there are too few colours."""
@@ -371,9 +312,7 @@ class PanelRenderer:
         columns = max(room, 1)
         if self.alone and len(self.series) <= _LISTED:
             columns = 1
-        return alt.Legend(
-            title=None, symbolType="stroke", orient="top", direction="horizontal", columns=columns
-        )
+        return alt.Legend(symbolType="stroke", columns=columns)
 
 
 def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:
@@ -394,6 +333,15 @@ def nearest_dot(rows: Any, name: str, look: dict[str, Any], **encodings: Any) ->
     return dot.encode(**encodings, opacity=opacity).add_params(nearest)
 
 
+def _as_text(rows: pl.DataFrame) -> alt.InlineData:
+    """Return rows as comma-separated text: a fifth of JSON, which names columns in every row."""
+    kinds = {
+        name: "number" if dtype.is_numeric() else "string" for name, dtype in rows.schema.items()
+    }
+    form = alt.CsvDataFormat(type="csv", parse=kinds)
+    return alt.InlineData(values=rows.write_csv(), format=form)
+
+
 def _line(name: str, area: str, room: int) -> str:
     """Return a line above a panel: the name and the area."""
     if not name or not area:
@@ -401,25 +349,14 @@ def _line(name: str, area: str, room: int) -> str:
     return f"{short(name, max(room + 1 - len(area), _SHORTEST_NAME))}: {area}"
 
 
-def _set_apart(ends: pl.DataFrame, layout: PanelLayout) -> pl.DataFrame:
-    """Return the places of labels from the lowest up, none on another."""
-    apart = _APART / layout.height * layout.top
-    places: list[float] = []
-    ordered = ends.sort("precision")
-    for precision in ordered["precision"]:
-        places.append(max(precision, places[-1] + apart) if places else precision)
-    return ordered.with_columns(precision=pl.Series(places))
-
-
 def _above(panel: PanelData) -> list[tuple[str, str]]:
     """Return the lines of text below the title of a panel."""
     return [*panel.lines, *([("", panel.size)] if panel.size else [])]
 
 
-def _title_font(layout: PanelLayout) -> float:
-    return 11.5 if layout.is_large else 10.5
-
-
-def _title_room(layout: PanelLayout) -> int:
-    """Return how many letters fit above a panel."""
-    return int(layout.width / _title_font(layout) * 2.1)
+def _layers(
+    *kinds: tuple[Callable[[pl.DataFrame, PanelLayout], list[AnyChart]], pl.DataFrame],
+    layout: PanelLayout,
+) -> list[AnyChart]:
+    """Return what draws rows, of each kind that has some."""
+    return [layer for draw, rows in kinds if rows.height for layer in draw(rows, layout)]

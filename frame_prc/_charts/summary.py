@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import Kind, Sort
 from frame_prc._charts.summary_data import (
     SURE,
     SummaryData,
-    check_size,
-    check_sort,
     find_times,
-    models_of,
     split_keys,
     summary_data,
     without_interval,
@@ -24,22 +22,10 @@ from frame_prc._charts.summary_data import (
 from frame_prc._charts.summary_heatmap import HeatMap
 from frame_prc._charts.summary_rows import RowPanels
 from frame_prc._charts.summary_times import UNDEFINED, TimePanels
-from frame_prc._charts.text import (
-    cluster_text,
-    count_text,
-    description,
-    few_of,
-    paragraph,
-    percent_text,
-    prevalence_text,
-    rounded_percent,
-    safe,
-)
 from frame_prc._charts.theme import Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import FEW, FEW_OF_POSITIVES
-from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import DROPPED
 from frame_prc.exceptions import OptionError
@@ -69,26 +55,24 @@ def plot_summary(
     if kind == "heatmap":
         _check_heat_map(source, sort, baseline)
         comparison, sort = None, "key"
-    check_size(source, over_time=times is not None)
-    models = models_of(source)
-    if comparison is None:
-        check_baseline(baseline, models)
-    check_sort(sort, models, baseline)
-    data = summary_data(source.evaluate(level), comparison, baseline, sort, times, level)
+    data = summary_data(source, comparison, baseline, sort, times, level)
     panels = _panels(data, look, kind)
     title = alt.Title(
-        safe(look.title or data.quantity),
-        subtitle=paragraph(_notes(data, level, kind), _LETTERS),
+        text.safe(look.title or data.quantity),
+        subtitle=text.paragraph(_notes(data, level, kind), _LETTERS),
         offset=_BELOW_TITLE,
     )
     areas = data.dots[AVERAGE_PRECISION]
+    scales = alt.ScaleResolveMap(
+        color="shared", yOffset="independent", x="shared" if data.times else "independent"
+    )
     chart: ChartType = alt.concat(
         *panels.cells(),
         columns=panels.columns,
         spacing=10 if data.times is None else 22,  # for the halves of two dates
         title=title,
-        description=description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared", yOffset="independent")),
+        description=text.description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
+        resolve=alt.Resolve(scale=scales),
         config=alt.Config(**look.config()),
     )
     return chart
@@ -123,9 +107,8 @@ def _notes(data: SummaryData, level: float, kind: Kind) -> Iterator[str]:
         yield "Sorted by difference."
     yield from _on_worst(data, level)
     yield from _on_few(data)
-    if "ci_low" in data.differences.columns and _are_cut(data.differences):
-        over_time = "Wide intervals of differences are cut off."
-        yield over_time if data.times else "Arrows: intervals that go on beyond the axis."
+    if data.are_cut:
+        yield "Wide intervals of differences are cut off at the frame."
     yield from _on_what_is_not_drawn(data)
     yield from _on_rows(data)
 
@@ -142,8 +125,8 @@ def _on_cells(data: SummaryData) -> Iterator[str]:
 def _on_intervals(data: SummaryData, level: float) -> Iterator[str]:
     cluster = data.segments.cluster
     if "ci_low" in data.dots.columns:
-        assumed = "" if cluster is None else f", {cluster_text(cluster)}"
-        yield f"{data.quantity} with {percent_text(level)} intervals{assumed}."
+        assumed = "" if cluster is None else f", {text.cluster_text(cluster)}"
+        yield f"{data.quantity} with {text.percent_text(level)} intervals{assumed}."
     drawn = [data.dots.drop_nulls(AVERAGE_PRECISION)]
     if not data.differences.is_empty():
         drawn.append(data.differences.drop_nulls("difference"))
@@ -165,7 +148,7 @@ def _on_chance(data: SummaryData) -> Iterator[str]:
 
 def _at_one_prevalence(data: SummaryData) -> str:
     known = data.dots[REFERENCE].drop_nulls().head(1)
-    shown = "".join(f", {prevalence_text(value)}" for value in known)
+    shown = "".join(f", {text.prevalence_text(value)}" for value in known)
     return f"Compared at one prevalence for all segments{shown}"
 
 
@@ -175,7 +158,7 @@ def _on_worst(data: SummaryData, level: float) -> Iterator[str]:
         return
     worst = data.segments.likely_worst(level)
     if worst.height and worst["probability_worst"][0] < SURE:
-        share = rounded_percent(worst["probability_worst"][0])
+        share = text.rounded_percent(worst["probability_worst"][0])
         unknown = "Which segment is the worst cannot be told"
         yield f"{unknown}: the likeliest has a probability of {share}."
 
@@ -183,14 +166,10 @@ def _on_worst(data: SummaryData, level: float) -> Iterator[str]:
 def _on_few(data: SummaryData) -> Iterator[str]:
     marks, statuses = "Hollow" if data.times else "Hollow (few)", data.dots["status"]
     if statuses.is_in(FEW_OF_POSITIVES).any():
-        few = few_of(data.segments.cluster, weighted=data.segments.given.columns.weighted)
+        few = text.few_of(data.segments.cluster, weighted=data.segments.given.columns.weighted)
         yield f"{marks}: fewer than {few}, intervals may cover less than stated."
     if "few_negatives" in statuses:
         yield f"{marks}: so few negatives for what they stand for that the value may be too high."
-
-
-def _are_cut(differences: pl.DataFrame) -> bool:
-    return differences.filter(pl.col("cut_low") | pl.col("cut_high")).height > 0
 
 
 def _on_what_is_not_drawn(data: SummaryData) -> Iterator[str]:
@@ -203,7 +182,8 @@ def _on_what_is_not_drawn(data: SummaryData) -> Iterator[str]:
         yield f"{UNDEFINED}: no average precision ({reasons})."
     without_time = data.dots.filter(~has_time).unique("name")
     if without_time.height:
-        positives, size = map(count_text, without_time.select(pl.col("n_pos", "n").sum()).row(0))
+        sums = without_time.select(pl.col("n_pos", "n").sum()).row(0)
+        positives, size = map(text.count_text, sums)
         yield f"Not drawn: {size} rows ({positives} positive) without a {data.times.title}."
 
 

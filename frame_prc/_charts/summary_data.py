@@ -7,24 +7,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.options import Sort
-from frame_prc._charts.text import (
-    column_title,
-    has_few,
-    key_texts,
-    make_unique,
-    number_by,
-    short,
-    status_text,
-    with_key_texts,
-    with_names,
-)
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._lazy import key_names, left_join
+from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc.exceptions import OptionError
 
@@ -64,8 +55,7 @@ class SummaryData:
         A row per model and segment: ``model``, the ``name`` of the segment, its average precision
         with interval, sizes and status; over time also ``time``, ``panel`` and ``panel_name``.
     differences
-        A row per segment and pair ``model, baseline``, likewise, with the ends of intervals inside
-        the axis, ``low`` and ``high``, and whether they are cut; empty if nothing is compared.
+        A row per segment and pair ``model, baseline``, likewise; empty if nothing is compared.
     names
         The names of the segments in the order of the rows.
     by_difference
@@ -93,64 +83,57 @@ class SummaryData:
         return not rows.is_empty() and not rows["difference"].is_null().all()
 
     @property
+    def are_cut(self) -> bool:
+        """Whether intervals of differences go on beyond the axis."""
+        if "ci_low" not in self.differences.columns:
+            return False
+        low, high = difference_domain(self.differences)
+        cut = (pl.col("ci_low") < low) | (pl.col("ci_high") > high)
+        return self.differences.filter(cut).height > 0
+
+    @property
     def quantity(self) -> str:
         """What the areas are."""
         is_calibrated = REFERENCE in self.dots.columns
         return "Calibrated average precision" if is_calibrated else "Average precision"
 
 
-def check_size(source: ChartSource, *, over_time: bool) -> None:
-    """Raise an error if there are too many segments or models, before they are computed."""
-    models, own = split_keys(source.keys)
-    hint = "{}, or read all of them in summary()"
-    filtered = hint.format("filter the segments")
-    if over_time:
-        source.check_count([*models, *own], _MOST_POINTS, "points", filtered)
-    else:
-        source.check_count(own, MOST_SEGMENTS, "segments", filtered)
-    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
-
-
-def check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
-    """Raise an error if there are no differences to sort by."""
-    if sort == "difference" and baseline is None and len(models) != PAIR:
-        found = f"are {len(models)} models" if len(models) > 1 else "is one model"
-        raise OptionError(
-            f"sort='difference' is given, and there {found}",
-            "two models, or several with baseline=",
-        )
-
-
 def summary_data(
-    segments: EvaluatedSegments,
+    source: ChartSource,
     comparison: Comparison | None,
     baseline: str | None,
     sort: Sort,
     times: Times | None,
     level: float,
 ) -> SummaryData:
-    """Return the rows of a summary, in their order."""
+    """Return the rows of a summary, in their order, or raise an error if it cannot be shown."""
+    known = _models_of(source)
+    _check_size(source, over_time=times is not None)
+    if comparison is None:
+        check_baseline(baseline, known)
+    _check_sort(sort, known, baseline)
+    segments = source.evaluate(level)
     dots = dots_of(segments)
     several = segments.can_be_pooled and dots["name"].n_unique() > 1
-    whole = make_unique([*dots["name"].unique(), ALL])[-1] if several and times is None else None
+    whole = (
+        text.make_unique([*dots["name"].unique(), ALL])[-1] if several and times is None else None
+    )
     if whole is not None:
         dots = _with_all_rows(dots, segments, whole, level)
     if times is not None:
         dots = _with_times(dots, segments.table, times)
     names = dots["model"].unique(maintain_order=True).to_list()
-    models = key_texts(pl.Series(segments.models)) if segments.models else names
+    models = text.key_texts(pl.Series(segments.models)) if segments.models else names
     differences = pl.DataFrame()
     if comparison is not None:
         differences = _compared(segments, dots, comparison, whole)
     elif baseline is not None or len(models) == PAIR:
-        reference = models[0] if baseline is None else key_texts(pl.Series([baseline]))[0]
+        reference = models[0] if baseline is None else text.key_texts(pl.Series([baseline]))[0]
         differences = _subtracted(dots, reference)
     if times is not None and not differences.is_empty():
         places = dots.select("name", "time", "panel").unique("name")
         differences = left_join(differences, places, ["name"])
     dots, differences = _without_noise(dots), _without_noise(differences)
-    if "ci_low" in differences.columns:
-        differences = _clipped(differences, difference_domain(differences))
     by = _sorted_by(sort, segments, compared=not differences.is_empty())
     names = _order(dots, differences, by)
     few = [] if by == "key" else _few(dots, names)
@@ -186,11 +169,6 @@ def ends_and_largest(segments: pl.DataFrame, area: str, count: int) -> list[int]
     return sorted({*ranked.head(count), *ranked.tail(count), *largest.head(count)})
 
 
-def models_of(source: ChartSource) -> list[str]:
-    """Return the names of the models; none without a key of models."""
-    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
-
-
 def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows that have no interval."""
     return rows.filter(pl.col("ci_low").is_null()) if "ci_low" in rows.columns else rows
@@ -201,8 +179,38 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
     few = pl.col("status").is_in(FEW) if "status" in rows.columns else pl.lit(value=False)
     missing = pl.col("ci_low").is_null() if "ci_low" in rows.columns else pl.lit(value=True)
     # Of areas another status may take the place of the one that says so.
-    hidden = [AVERAGE_PRECISION in rows.columns and has_few(row) for row in rows.to_dicts()]
+    hidden = [AVERAGE_PRECISION in rows.columns and text.has_few(row) for row in rows.to_dicts()]
     return rows.filter(few | missing | pl.Series(hidden, dtype=pl.Boolean))
+
+
+# --- what cannot be shown -------------------------------------------------------------------------
+
+
+def _check_size(source: ChartSource, *, over_time: bool) -> None:
+    """Raise an error if there are too many segments or models, before they are computed."""
+    models, own = split_keys(source.keys)
+    hint = "{}, or read all of them in summary()"
+    filtered = hint.format("filter the segments")
+    if over_time:
+        source.check_count([*models, *own], _MOST_POINTS, "points", filtered)
+    else:
+        source.check_count(own, MOST_SEGMENTS, "segments", filtered)
+    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
+
+
+def _check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
+    """Raise an error if there are no differences to sort by."""
+    if sort == "difference" and baseline is None and len(models) != PAIR:
+        found = f"are {len(models)} models" if len(models) > 1 else "is one model"
+        raise OptionError(
+            f"sort='difference' is given, and there {found}",
+            "two models, or several with baseline=",
+        )
+
+
+def _models_of(source: ChartSource) -> list[str]:
+    """Return the names of the models; none without a key of models."""
+    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
 
 
 # --- average precisions --------------------------------------------------------------------------
@@ -211,12 +219,12 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
 def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
     """Return a row per model and segment, with the ``model`` and the ``name`` of the segment."""
     models, own = split_keys(segments.keys)
-    table = with_key_texts(segments.table, segments.keys).with_columns(
-        number_by(segments.table, own, "segment"),
-        pl.Series("status_text", list(map(status_text, segments.table["status"])), pl.String),
+    table = text.with_key_texts(segments.table, segments.keys).with_columns(
+        text.number_by(segments.table, own, "segment"),
+        pl.Series("status_text", list(map(text.status_text, segments.table["status"])), pl.String),
         model=models[0] if models else pl.lit(""),
     )
-    return with_names(table, "segment", own, "name", without_keys=ALL)
+    return text.with_names(table, "segment", own, "name", without_keys=ALL)
 
 
 def _with_all_rows(
@@ -253,7 +261,7 @@ def _compared(
         of_all = segments.compared(comparison, pooled=True).with_columns(name=pl.lit(whole))
         table = pl.concat([of_all, table], how="diagonal_relaxed")
     return table.with_columns(
-        pl.Series(name, key_texts(table[name]), pl.String) for name in ("model", "baseline")
+        pl.Series(name, text.key_texts(table[name]), pl.String) for name in ("model", "baseline")
     )
 
 
@@ -290,20 +298,9 @@ def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
     low, high = min(ends), max(ends)
     if low == high:
         return -_NO_DIFFERENCE, _NO_DIFFERENCE
-    room = _ROOM * (high - low)  # beside a dot, for the arrow of its interval
+    room = _ROOM * (high - low)  # beside a dot, for its interval that goes on
     dots = [0.0, *rows["difference"].drop_nulls()]
     return min(low, min(dots) - room), max(high, max(dots) + room)
-
-
-def _clipped(rows: pl.DataFrame, domain: tuple[float, float]) -> pl.DataFrame:
-    """Add the ends of intervals inside an axis, ``low`` and ``high``, and whether they are cut."""
-    low, high = domain
-    return rows.with_columns(
-        low=pl.col("ci_low").clip(low, high),
-        high=pl.col("ci_high").clip(low, high),
-        cut_low=pl.col("ci_low") < low,
-        cut_high=pl.col("ci_high") > high,
-    )
 
 
 # --- order ---------------------------------------------------------------------------------------
@@ -352,7 +349,7 @@ def find_times(source: ChartSource) -> Times | None:
     if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
     name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]
-    title = f"{short(column_title(name))}{_by_week(source.table[dated[0]], name)}"
+    title = f"{text.short(text.column_title(name))}{_by_week(source.table[dated[0]], name)}"
     times = Times(dated[0], title, [key for key in own if key != dated[0]])
     return times if source.count(times.panels) <= _MOST_PANELS else None
 
@@ -367,9 +364,9 @@ def _by_week(times: pl.Series, name: str) -> str:
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:
     """Add ``time``, and the number and the name of the panel, to rows in the order of a table."""
     numbered = dots.with_columns(
-        _milliseconds(table[times.key]).alias("time"), number_by(table, times.panels, "panel")
+        _milliseconds(table[times.key]).alias("time"), text.number_by(table, times.panels, "panel")
     )
-    return with_names(numbered, "panel", times.panels, "panel_name")
+    return text.with_names(numbered, "panel", times.panels, "panel_name")
 
 
 def _milliseconds(times: pl.Series) -> pl.Series:

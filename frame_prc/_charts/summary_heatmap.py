@@ -92,7 +92,5 @@ class HeatMap(SummaryMarks):
         scale = alt.Scale(
             domain=list(self._ends), range=[self.look.faint, self.look.colours(1)[0]], clamp=True
         )
-        legend = alt.Legend(orient="top", gradientLength=160, format=NUMBERS)
-        return alt.Color(
-            f"{AVERAGE_PRECISION}:Q", title=self.data.quantity, scale=scale, legend=legend
-        )
+        legend = alt.Legend(title=self.data.quantity, gradientLength=160, format=NUMBERS)
+        return alt.Color(f"{AVERAGE_PRECISION}:Q", scale=scale, legend=legend)

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import SummaryData, difference_domain
+from frame_prc._charts.summary_data import SummaryData, difference_domain, uncertain
 from frame_prc._charts.text import column_title, safe, short
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -20,8 +20,15 @@ PADDING = 9  # px between the frame and what is drawn
 NUMBERS = "~g"  # 0.25, and 0 without decimals
 DASHED = [4, 3]
 INTERVAL = ("ci_low", "ci_high")
-CUT_INTERVAL = ("low", "high")
 
+_TITLES = {  # of tooltips
+    "ci_low": "interval from",
+    "ci_high": "interval to",
+    RANDOM: "chance level",
+    "n": "rows",
+    "n_pos": "positives",
+    "p_value": "p, not adjusted",
+}
 _LONGEST_IN_TITLE, _LONGEST_SIDE = 20, 12  # letters of a name
 _NO_AREA = 1.0  # the end of an axis without a value
 
@@ -41,14 +48,7 @@ class SummaryMarks:
         if len(models) == 1:
             return alt.ColorValue(self.look.colours(1)[0])
         scale = alt.Scale(domain=models, range=self.look.colours(len(models)))
-        legend = alt.Legend(
-            title=None,
-            orient="top",
-            symbolType="circle",
-            symbolSize=60,
-            symbolStrokeWidth=0,
-            direction="horizontal",
-        )
+        legend = alt.Legend(symbolType="circle", symbolSize=60, symbolStrokeWidth=0)
         return alt.Color("model:N", scale=scale, legend=legend)
 
     def colour_of_differences(self) -> Any:
@@ -89,6 +89,20 @@ class SummaryMarks:
 
     # --- marks -----------------------------------------------------------------------------------
 
+    def dots(self, rows: pl.DataFrame, size: int, **encodings: Any) -> list[AnyChart]:
+        """Return a dot per row.
+
+        One without an interval, or from few rows, is hollow: it would look as certain as the
+        others.
+        """
+        circle = alt.Chart(rows).mark_circle(size=size).encode(**encodings)
+        hollow = uncertain(rows)
+        if hollow.is_empty():
+            return [circle]
+        hole = alt.Chart(hollow).mark_point(filled=True, size=size / 3)
+        colour = alt.ColorValue(self.look.background)
+        return [circle, hole.encode(**{**encodings, "color": colour})]
+
     def side(self, text: str, **place: Any) -> AnyChart:
         """Return a word beside the differences; ``place`` has its alignment and its ``x, y``."""
         at = {name: alt.value(place.pop(name)) for name in ("x", "y")}
@@ -112,8 +126,9 @@ class SummaryMarks:
                 alt.Tooltip(f"{key}:N", title=column_title(name))
                 for key, name in zip(key_names(len(keys)), keys, strict=True)
             ),
-            *map(_number, (AVERAGE_PRECISION, *INTERVAL, "prevalence", RANDOM)),
-            *(alt.Tooltip(f"{name}:Q", title=name, format=",.12~g") for name in ("n", "n_pos")),
+            _number(AVERAGE_PRECISION, self.data.quantity.lower()),
+            *map(_number, (*INTERVAL, "prevalence", RANDOM)),
+            *(_number(name, form=",.12~g") for name in ("n", "n_pos")),
             alt.Tooltip("status_text:N", title="status"),
         ]
 
@@ -132,5 +147,5 @@ def padded(domain: Sequence[float], **options: Any) -> alt.Scale:
     return alt.Scale(domain=list(domain), nice=False, padding=PADDING, **options)
 
 
-def _number(column: str) -> alt.Tooltip:
-    return alt.Tooltip(f"{column}:Q", title=column.replace("_", " "), format=".4f")
+def _number(column: str, title: str | None = None, form: str = ".4f") -> alt.Tooltip:
+    return alt.Tooltip(f"{column}:Q", title=title or _TITLES.get(column, column), format=form)

@@ -11,8 +11,8 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.steps import ticks
-from frame_prc._charts.summary_data import difference_domain, uncertain
-from frame_prc._charts.summary_marks import CUT_INTERVAL, INTERVAL, NUMBERS, SummaryMarks
+from frame_prc._charts.summary_data import difference_domain
+from frame_prc._charts.summary_marks import INTERVAL, NUMBERS, SummaryMarks
 from frame_prc._charts.text import count_text
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -22,9 +22,10 @@ _ROW, _MODEL = 19, 8  # px, at least, of a row and of a model in it
 _WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences
 _DIFFERENCES = 190
 _SIZES = 80
+_DOT = 60  # px²
 _LONGEST_SIZES = 220
-_MANY_ROWS = 30  # from which on there is an axis at the top too
-_ABOVE = 7, 22  # px of the words above differences, without and with that axis
+_MANY_ROWS = 30  # from which on the axis is above them
+_ABOVE = 7, 26  # px of the words above differences, without and with that axis
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,11 @@ class RowPanels(SummaryMarks):
         defined = self.data.dots.drop_nulls(AVERAGE_PRECISION)
         ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
         layers = [
-            *self._axis_above(x, AVERAGE_PRECISION, self._area_ticks),
             *self._lines_between_rows(labels=True),
             ticks.encode(x=self._area_x(RANDOM), y=y, tooltip=tooltip),
             *self._connections(defined, y),
             *self._dots_and_intervals(
                 defined,
-                INTERVAL,
                 x=x,
                 y=y,
                 yOffset=_offset(self.data.models),
@@ -69,20 +68,6 @@ class RowPanels(SummaryMarks):
 
     def _panel(self, layers: list[AnyChart], width: int) -> AnyChart:
         return alt.layer(*layers, width=width, height=self._height)
-
-    def _axis_above(self, x: alt.X, column: str, values: list[float]) -> list[AnyChart]:
-        """Return the numbers of the axis above many rows, as text: Vega-Lite draws one axis."""
-        if not self._has_many:
-            return []
-        mark = alt.Chart(pl.DataFrame({column: values})).mark_text(
-            fontSize=10, color=self.look.text
-        )
-        text = alt.Text(f"{column}:Q", format=NUMBERS)
-        return [mark.encode(x=x, y=alt.value(-9), text=text)]
-
-    @property
-    def _has_many(self) -> bool:
-        return len(self.data.names) >= _MANY_ROWS
 
     def _lines_between_rows(self, *, labels: bool) -> list[AnyChart]:
         """Return a line below that of all rows, and one above segments with few positives."""
@@ -106,18 +91,13 @@ class RowPanels(SummaryMarks):
         return [line.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)]
 
     def _reasons(self, y: alt.Y) -> list[AnyChart]:
-        """Return why segments have no dot, on the background so that no grid crosses the text."""
+        """Return why segments have no dot."""
         undefined = self.data.dots.filter(pl.col(AVERAGE_PRECISION).is_null())
-        rows = undefined.unique("name", maintain_order=True)
-        looks: list[dict[str, Any]] = [
-            {"stroke": self.look.background, "strokeWidth": 6, "aria": False},
-            {"color": self.look.muted},
-        ]
-        encodings = {"x": alt.value(6), "y": y, "text": alt.Text("status_text:N")}
-        return [
-            alt.Chart(rows).mark_text(align="left", fontSize=11, **look).encode(**encodings)
-            for look in (looks if rows.height else [])
-        ]
+        if undefined.is_empty():
+            return []
+        rows = alt.Chart(undefined.unique("name", maintain_order=True))
+        text = rows.mark_text(align="left", fontSize=11, color=self.look.muted)
+        return [text.encode(x=alt.value(6), y=y, text=alt.Text("status_text:N"))]
 
     def _sizes(self) -> AnyChart:
         """Return the numbers of positives and of rows as text."""
@@ -143,8 +123,7 @@ class RowPanels(SummaryMarks):
         """Return the differences with their intervals."""
         rows = self.data.differences
         title, scale = self.difference_title(), self.difference_scale()
-        values = ticks(*difference_domain(rows), 4)
-        axis = alt.Axis(format=NUMBERS, values=values)
+        axis = self._axis(ticks(*difference_domain(rows), 4))
         x = alt.X("difference:Q", title=title, scale=scale, axis=axis)
         compared = rows["model"].unique().to_list()
         encodings = {
@@ -156,11 +135,9 @@ class RowPanels(SummaryMarks):
         }
         drawn = rows.drop_nulls("difference")
         layers = [
-            *self._axis_above(x, "difference", values),
             *self._lines_between_rows(labels=False),
             self.no_difference(x=x),
-            *_arrows(drawn, encodings),
-            *self._dots_and_intervals(drawn, CUT_INTERVAL, **encodings),
+            *self._dots_and_intervals(drawn, **encodings),
             *self._sides(),
         ]
         return self._panel(layers, _DIFFERENCES)
@@ -168,32 +145,20 @@ class RowPanels(SummaryMarks):
     def _sides(self) -> list[AnyChart]:
         """Return which model is better on either side of 0."""
         below, above = self.sides()
-        y = -_ABOVE[self._has_many]
+        y = -_ABOVE[self._is_long]
         return [
             self.side(below, x=0, y=y, align="left"),
             self.side(above, x=_DIFFERENCES, y=y, align="right"),
         ]
 
-    def _dots_and_intervals(
-        self, rows: pl.DataFrame, interval: tuple[str, str], *, x: alt.X, **encodings: Any
-    ) -> list[AnyChart]:
-        """Return a dot per row with its interval.
-
-        A dot without an interval, or from few rows, is hollow: it would look as certain as the
-        others.
-        """
-        layers = [alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)]
-        low, high = interval
-        if low in rows.columns:
-            rule = alt.Chart(rows).mark_rule(strokeWidth=1.4)
-            ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
-            layers.insert(0, rule.encode(**ends, **encodings))
-        hollow = uncertain(rows)
-        if hollow.height:
-            hole = alt.Chart(hollow).mark_point(filled=True, size=20, opacity=1)
-            colour = alt.ColorValue(self.look.background)
-            layers.append(hole.encode(x=x, **{**encodings, "color": colour}))
-        return layers
+    def _dots_and_intervals(self, rows: pl.DataFrame, **encodings: Any) -> list[AnyChart]:
+        """Return a dot per row with its interval."""
+        dots, (low, high) = self.dots(rows, _DOT, **encodings), INTERVAL
+        if low not in rows.columns:
+            return dots
+        rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
+        ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
+        return [rule.encode(**{**encodings, **ends}), *dots]
 
     # --- encodings -------------------------------------------------------------------------------
 
@@ -202,12 +167,16 @@ class RowPanels(SummaryMarks):
         return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
 
     def _area_x(self, column: str) -> alt.X:
-        axis = alt.Axis(format=NUMBERS, values=self._area_ticks)
+        axis = self._axis(ticks(*self.area_domain(), 8))
         return alt.X(f"{column}:Q", title=self.data.quantity, axis=axis, scale=self.area_scale())
 
+    def _axis(self, values: list[float]) -> alt.Axis:
+        """Return an axis with these values, which is above many rows."""
+        return alt.Axis(format=NUMBERS, values=values, orient="top" if self._is_long else "bottom")
+
     @property
-    def _area_ticks(self) -> list[float]:
-        return ticks(*self.area_domain(), 8)
+    def _is_long(self) -> bool:
+        return len(self.data.names) >= _MANY_ROWS
 
     def _y(self, *, labels: bool) -> alt.Y:
         names = self.data.names
@@ -230,17 +199,6 @@ class RowPanels(SummaryMarks):
 def _offset(models: Sequence[str]) -> alt.YOffset:
     """Return the encoding that sets the models of a row apart."""
     return alt.YOffset("model:N", scale=alt.Scale(domain=models, padding=0.75))
-
-
-def _arrows(rows: pl.DataFrame, encodings: dict[str, Any]) -> list[AnyChart]:
-    """Return arrowheads at the ends of intervals that are cut off."""
-    arrows = []
-    for end, shape in (("low", "triangle-left"), ("high", "triangle-right")):
-        cut = rows.filter(pl.col(f"cut_{end}")) if end in rows.columns else rows.clear()
-        mark = alt.Chart(cut).mark_point(shape=shape, filled=True, size=32, opacity=1)
-        if cut.height:
-            arrows.append(mark.encode(**{**encodings, "x": alt.X(f"{end}:Q")}))
-    return arrows
 
 
 def _range(sizes: Sequence[float]) -> str:

@@ -8,15 +8,13 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import Times, uncertain
+from frame_prc._charts.summary_data import Times
 from frame_prc._charts.summary_marks import (
-    CUT_INTERVAL,
     DASHED,
     INTERVAL,
     NUMBERS,
     PADDING,
     SummaryMarks,
-    padded,
 )
 from frame_prc._charts.text import short
 from frame_prc._charts.theme import AnyChart
@@ -93,7 +91,7 @@ class TimePanels(SummaryMarks):
         layers = [
             chance.encode(x=x, y=alt.Y(f"{RANDOM}:Q"), detail=_details("run")),
             *self._undefined(rows, x, height),
-            *self._lines(rows, INTERVAL, x, y, self.colour(), tooltip),
+            *self._lines(rows, x, y, self.colour(), tooltip),
         ]
         chart = alt.layer(*layers).properties(width=width, height=height)
         return chart.properties(title=self._title(panel)) if self._count > 1 else chart
@@ -121,7 +119,7 @@ class TimePanels(SummaryMarks):
         if self._count == 1:
             width = self.look.width or width
         x, tooltip = self._x(width, labels=bottom), self.difference_tooltips()
-        lines = self._lines(rows, CUT_INTERVAL, x, y, self.colour_of_differences(), tooltip)
+        lines = self._lines(rows, x, y, self.colour_of_differences(), tooltip)
         below, above = self.sides()
         sides = [
             self.side(text, x=4, y=at, align="left", baseline=baseline)
@@ -132,33 +130,20 @@ class TimePanels(SummaryMarks):
     def _lines(
         self,
         rows: pl.DataFrame,
-        interval: tuple[str, str],
         x: alt.X,
         y: alt.Y,
         colour: Any,
         tooltip: list[alt.Tooltip],
     ) -> list[AnyChart]:
-        """Return ribbons, lines and points; what is undefined leaves a gap.
-
-        A point without an interval, or from few rows, is hollow: it would look as certain as the
-        others.
-        """
+        """Return ribbons, lines and points; what is undefined leaves a gap."""
         defined = rows.filter(pl.col("run").is_not_null())
         line = alt.Chart(defined).mark_line(strokeWidth=1.6)
         size = 30 if rows["time"].n_unique() <= _MANY else 12
-        dots = alt.Chart(defined).mark_circle(size=size, opacity=1)
-        layers = [
-            *_ribbons(rows, interval, x, colour),
+        return [
+            *_ribbons(rows, x, colour),
             line.encode(x=x, y=y, detail=_details("run"), color=colour),
-            dots.encode(x=x, y=y, color=colour, tooltip=tooltip),
+            *self.dots(defined, size, x=x, y=y, color=colour, tooltip=tooltip),
         ]
-        hollow = uncertain(defined)
-        if hollow.height:
-            hole = alt.Chart(hollow).mark_point(
-                filled=True, size=0.35 * size, opacity=1, color=self.look.background
-            )
-            layers.append(hole.encode(x=x, y=y, tooltip=tooltip))
-        return layers
 
     # --- encodings -------------------------------------------------------------------------------
 
@@ -173,7 +158,8 @@ class TimePanels(SummaryMarks):
             format="%Y-%m-%d" if last - first >= count * _DAY else "%m-%d %H:%M",
             labelOverlap=True,
         )
-        return alt.X("time:T", axis=axis, scale=padded([first, last], type="utc"))
+        scale = alt.Scale(type="utc", nice=False, padding=PADDING)
+        return alt.X("time:T", axis=axis, scale=scale)
 
 
 def _of_panel(rows: pl.DataFrame, panel: int, value: str) -> pl.DataFrame:
@@ -190,11 +176,9 @@ def _runs(value: str) -> pl.Expr:
     return pl.when(~undefined).then(undefined.cum_sum().over("model"))
 
 
-def _ribbons(
-    rows: pl.DataFrame, interval: tuple[str, str], x: alt.X, colour: Any
-) -> list[AnyChart]:
+def _ribbons(rows: pl.DataFrame, x: alt.X, colour: Any) -> list[AnyChart]:
     """Return the intervals; as a bar where a point stands alone, since a ribbon has no width."""
-    low, high = interval
+    low, high = INTERVAL
     if low not in rows.columns:
         return []
     known = rows.with_columns(ribbon=_runs(low)).drop_nulls(low)
@@ -203,10 +187,12 @@ def _ribbons(
     areas, rules = known.filter(~alone), known.filter(alone)
     marks = []
     if areas.height:
-        ribbon = alt.Chart(areas).mark_area(opacity=0.16)
+        ribbon = alt.Chart(areas).mark_area(opacity=0.16, clip=True)
         marks.append(ribbon.encode(detail=_details("ribbon"), **ends))
     if rules.height:
-        marks.append(alt.Chart(rules).mark_rule(strokeWidth=7, opacity=0.25).encode(**ends))
+        marks.append(
+            alt.Chart(rules).mark_rule(strokeWidth=7, opacity=0.25, clip=True).encode(**ends)
+        )
     return marks
 
 

@@ -110,7 +110,11 @@ class Look:
                 "titleFontWeight": "normal",
             },
             "view": {"stroke": self.faint},
+            "circle": {"opacity": 1},
+            "point": {"opacity": 1},
             "legend": {
+                "title": None,
+                "orient": "top",
                 "labelColor": self.text,
                 "titleColor": self.text,
                 "labelLimit": 0,

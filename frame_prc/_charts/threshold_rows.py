@@ -17,6 +17,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import f_score, normal_quantile
 from frame_prc._request.specs import Target
 from frame_prc._request.thresholds import Bins
+from frame_prc._tables.operating_points import OperatingPoints
 
 _MOST_THRESHOLDS = 240
 _MOST_ROWS = 4_200  # of all lines
@@ -55,8 +56,8 @@ def threshold_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
 ) -> ThresholdRows:
     """Return the rows of a chart over thresholds."""
-    best = _finite(segments.points_at([Target("f_beta", 1.0)]))
-    marked = point_rows(segments, lines, options.targets)
+    best = _finite(segments.of_counts(OperatingPoints([Target("f_beta", 1.0)])))
+    marked = point_rows(segments, lines, options.others)
     # Their thresholds are text.
     number = pl.col("threshold").cast(pl.Float64)
     points = _finite(marked.with_columns(number)) if marked.height else marked

@@ -6,22 +6,18 @@ In a page a slider chooses the threshold; an image shows the one that it begins 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import polars as pl
 
-from frame_prc._charts import curves
-from frame_prc._charts.confusion import COUNTS, matrix, numbers, table
-from frame_prc._charts.curve_rows import chart_rows
-from frame_prc._charts.data import ChartSource, EvaluatedSegments
-from frame_prc._charts.layouts import PanelLayout
-from frame_prc._charts.lines import check_readable, chosen_segments, label_lines
+from frame_prc._charts.curves import CurveChart, scales
+from frame_prc._charts.data import ChartSource
+from frame_prc._charts.layouts import PanelLayout, layouts_of
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
-from frame_prc._charts.text import paragraph
+from frame_prc._charts.tables import COUNTS, table
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import Slider, ThresholdRows, threshold_rows
 from frame_prc._charts.tooltips import TITLES, tooltip_of
@@ -31,82 +27,69 @@ if TYPE_CHECKING:
 
 MEASURES = ("precision", "recall", "F1")
 _AT = "at"  # the parameter that the slider sets
-_NUMBERS = (*MEASURES, "predicted", "predicted_rate")
-_TABLE = (*COUNTS, *_NUMBERS)
+_TABLE = ("threshold_text", *COUNTS, *MEASURES, "predicted", "predicted_rate")
 _RATES = frozenset({*MEASURES, "predicted_rate"})
 _BEST = "largest F1"
-_Y_TITLE = "Precision, recall, F1"
+_COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 
 
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     """Return the chart over thresholds."""
-    facet = tuple(source.keys)
-    check_readable(source, facet, options.most_in_one_panel)
-    segments, choice = chosen_segments(source.evaluate(options.level))
-    lines = label_lines(segments, facet, options.most_in_one_panel)
-    data = threshold_rows(segments, lines, options)
-    # The chart has a mark of its own for threshold=.
-    unmarked = replace(options, threshold=None, targets=(), iso_f1=curves.iso_f1_of(lines, options))
-    rows = chart_rows(segments, lines, unmarked)
-    panels = [curves.panel_of(lines, rows, number) for number in range(lines.height)]
-    renderer = curves.renderer_of(segments, lines, replace(unmarked, targets=options.targets))
-    notes = [*filter(None, [choice]), *_notes(segments, lines, data, options)]
-    single = len(panels) == 1
-    if single:
-        notes += curves.notes_on_thinning(rows)
-    width = options.look.characters(len(panels), paired=single)
-    title = "Precision, recall and F1 by threshold"
-    errors = {"precision_error": rows.precision_error}
-    properties = curves.properties_of(title, panels, paragraph(notes, width), errors, options.look)
-    properties |= curves.description_of(title, segments, lines)
-    if data.slider is not None:
-        properties |= {"data": data.rows, "params": [_parameter(data.slider)]}
-    cells = _Cells(renderer, data, options, ascending=segments.given.ascending)
-    chart: ChartType = alt.vconcat(
-        *cells.of(panels, lines["line"].to_list()),
-        spacing=14,
-        resolve=curves.scales("independent"),
-        **properties,
-    )
+    # The chart has marks of its own for the operating points.
+    unmarked = replace(options, facet=tuple(source.keys), overlay=None, targets=())
+    curves = CurveChart.of(source, unmarked)
+    renderer = replace(curves, options=replace(unmarked, targets=options.others)).renderer()
+    rows = threshold_rows(curves.segments, curves.lines, options)
+    chart: ChartType = _ThresholdChart(curves, renderer, rows, options).drawn()
     return chart
 
 
-def _parameter(slider: Slider) -> Any:
-    bind = alt.binding_range(
-        min=slider.lowest, max=slider.highest, step=slider.step, name="Threshold "
-    )
-    return alt.param(name=_AT, value=slider.value, bind=bind).param
-
-
 @dataclass(frozen=True)
-class _Cells:
+class _ThresholdChart:
     """Draws the parts of a chart over thresholds, whose data are those of the whole chart."""
 
+    curves: CurveChart
     renderer: PanelRenderer
     data: ThresholdRows
     options: ChartOptions
-    ascending: bool
 
     @property
     def look(self) -> Look:
         """The look of the chart."""
         return self.options.look
 
-    def of(self, panels: list[PanelData], lines: list[int]) -> list[AnyChart]:
+    def drawn(self) -> AnyChart:
         """Return the panels in a grid, and the counts at the threshold below them."""
-        single = len(panels) == 1
+        title, slider = "Precision, recall and F1 by threshold", self.data.slider
+        properties = self.curves.properties_of(title, title, self._notes(), {})
+        if slider is not None:
+            ends: dict[str, Any] = {
+                "min": slider.lowest,
+                "max": slider.highest,
+                "step": slider.step,
+            }
+            bind = alt.binding_range(**ends, name="Threshold ")
+            parameter = alt.param(name=_AT, value=slider.value, bind=bind).param
+            properties |= {"data": self.data.rows, "params": [parameter]}
+        parts = [self._grid()]
+        if slider is not None:
+            parts.append(self._table())
+        return alt.vconcat(*parts, spacing=14, resolve=scales("independent"), **properties)
+
+    @property
+    def _is_single(self) -> bool:
+        """Whether there is one line, with its curve over recall beside it."""
+        return self.curves.count == 1
+
+    def _grid(self) -> AnyChart:
+        panels, single, lines = self.curves.panels(), self._is_single, self.curves.lines["line"]
         grid = self.look.grid(len(panels), paired=single)
-        layouts = curves.layouts_of(len(panels) + single, *grid, paired=single)
-        shown = [panel.untitled() for panel in panels] if single else panels
-        cells = list(map(self._panel, shown, lines, layouts))
+        layouts = layouts_of(len(panels) + single, *grid, paired=single)
+        cells = list(map(self._panel, panels, lines, layouts))
         if single:
-            cells.append(self._recall_panel(shown[0], layouts[1]))
-        resolve = curves.scales("independent" if single else "shared")
-        drawn = alt.concat(*cells, columns=grid[0], spacing=14, resolve=resolve)
-        if self.data.slider is None:
-            return [drawn]
-        below = alt.hconcat(self._matrix(), self._numbers(), spacing=40)
-        return [drawn, self._heading(), below if single else self._table()]
+            cells.append(self._recall_panel(panels[0], layouts[1]))
+        resolve = scales("independent" if single else "shared")
+        return alt.concat(*cells, columns=grid[0], spacing=14, resolve=resolve)
 
     # --- panels --------------------------------------------------------------------------------
 
@@ -116,8 +99,8 @@ class _Cells:
         empty = panel.empty or ("no finite scores" if slider is None else None)
         layers = self.renderer.reason(empty, layout)
         if slider is not None and not panel.empty:
-            x = _threshold_axis(slider, layout)
-            y = layout.y("value", _Y_TITLE)
+            layout = replace(layout, columns=_COLUMNS)
+            x, y = _threshold_axis(slider, layout), layout.y
             layers = [
                 *self._ribbon(line, x, layout),
                 self._line(line, x, y),
@@ -131,11 +114,10 @@ class _Cells:
     def _recall_panel(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return precision over recall, with the point at the threshold."""
         chosen = self._chosen(0).mark_point(
-            filled=True, size=85, opacity=1, color=self.look.text, stroke=self.look.background
+            filled=True, size=85, color=self.look.text, stroke=self.look.background
         )
-        return self.renderer.precision_recall(
-            panel, layout, None if self.data.slider is None else chosen
-        )
+        drawn = None if self.data.slider is None else chosen
+        return self.renderer.precision_recall(panel, layout, drawn)
 
     # --- layers --------------------------------------------------------------------------------
 
@@ -163,21 +145,21 @@ class _Cells:
     def _ribbon(self, line: int, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         if not self.options.wilson:
             return []
-        y, colour = layout.y("precision_low", _Y_TITLE), self.look.colours(1)[0]
+        colour = self.look.colours(1)[0]
         look = {"opacity": 0.22, "interpolate": self._interpolate, "color": colour}
-        return [ribbon(_of_line(line), x, y, **look)]
+        return [ribbon(_of_line(line), x, layout.y_of("precision_low"), **look)]
 
     def _best(self, line: int, x: alt.X, layout: PanelLayout) -> AnyChart:
         best = self.data.best.filter(line=line).select("threshold", "F1")
         mark = alt.Chart(best).mark_point(
-            shape="diamond", filled=True, size=170, opacity=1, stroke=self.look.background
+            shape="diamond", filled=True, size=170, stroke=self.look.background
         )
         tips = [
             alt.Tooltip("threshold:Q", format=".4~r"),
             alt.Tooltip("F1:Q", title=_BEST, format=".4f"),
         ]
-        y = layout.y("F1", _Y_TITLE)
-        return mark.encode(x=x, y=y, color=alt.ColorValue(self._colours()[-1]), tooltip=tips)
+        colour = alt.ColorValue(self._colours()[-1])
+        return mark.encode(x=x, y=layout.y_of("F1"), color=colour, tooltip=tips)
 
     def _points(self, line: int, x: alt.X, y: alt.Y) -> list[AnyChart]:
         points = self.data.points
@@ -186,65 +168,48 @@ class _Cells:
             return []
         fill = alt.Fill("measure:N", scale=self._scale(), legend=None)
         folded = _folded(alt.Chart(own), MEASURES[:2])
-        return [self.renderer.marker(folded, x, y, fill, shift=None)]
+        return [self.renderer.marker(folded, x, y, fill)]
 
     def _at_threshold(self, line: int, x: alt.X, y: alt.Y) -> list[AnyChart]:
         """Return a rule at the threshold, and dots where it meets the lines."""
         rule = self._chosen(line).mark_rule(color=self.look.muted, strokeWidth=1)
         dots = _folded(self._chosen(line)).mark_point(
-            filled=True, size=60, opacity=1, stroke=self.look.background, strokeWidth=1
+            filled=True, size=60, stroke=self.look.background, strokeWidth=1
         )
         return [rule.encode(x=x), dots.encode(x=x, y=y, color=self._colour())]
 
     def _nearest(self, line: int, x: alt.X, y: alt.Y, layout: PanelLayout) -> AnyChart:
         """Return dots that show themselves, and their numbers, when the mouse is near."""
-        tooltip = tooltip_of(("threshold_text", *_TABLE), {})
-        rows, name = _folded(_of_line(line)), f"near_{layout.number}"
-        return nearest_dot(
-            rows, name, {"size": 40, "tooltip": tooltip}, x=x, y=y, color=self._colour()
-        )
-
-    # --- the counts at the threshold -----------------------------------------------------------
-
-    def _heading(self) -> AnyChart:
-        """Return the threshold."""
-        relation = "≤" if self.ascending else "≥"
-        text = (
-            self._chosen(None)
-            .transform_aggregate(lines="count()", groupby=["threshold_text"])
-            .transform_calculate(text=f"'At score {relation} ' + datum.threshold_text")
-            .mark_text(align="left", fontSize=11.5, fontWeight="bold", color=self.look.text)
-            .encode(x=alt.value(0), y=alt.value(8), text=alt.Text("text:N"))
-        )
-        return text.properties(width=200, height=12, view=alt.ViewBackground(stroke=None))
-
-    def _matrix(self) -> AnyChart:
-        cells = (
-            self._chosen(None)
-            .transform_fold(list(COUNTS), as_=["column", "count"])
-            .transform_calculate(
-                actual="datum.column == 'tp' || datum.column == 'fn' ? 'positive' : 'negative'",
-                predicted="slice(datum.column, 1) == 'p' ? 'positive' : 'negative'",
-                text=f"upper(datum.column) + ' ' + {_count('datum.count')}",
-                share="datum.count / (datum.tp + datum.fp + datum.fn + datum.tn)",
-            )
-        )
-        return matrix(cells, self.look)
-
-    def _numbers(self) -> AnyChart:
-        return numbers(self._texts(_NUMBERS), _titles(_NUMBERS), self.look)
+        look, name = {"size": 40, "tooltip": tooltip_of(_TABLE, {})}, f"near_{layout.number}"
+        rows = _folded(_of_line(line))
+        return nearest_dot(rows, name, look, x=x, y=y, color=self._colour())
 
     def _table(self) -> AnyChart:
+        """Return the counts and rates of each line at the threshold."""
         names = self.data.rows["name"].unique(maintain_order=True).to_list()
-        return table(self._texts(_TABLE), names, _titles(_TABLE), self.look)
-
-    def _texts(self, columns: Sequence[str]) -> Any:
-        """Return the columns of the chosen rows as text."""
-        cells = self._chosen(None).transform_fold(list(columns), as_=["key", "value"])
-        titles = dict(zip(columns, _titles(columns), strict=True))
-        return cells.transform_calculate(
-            text=_text("datum.key", "datum.value"), column=f"{json.dumps(titles)}[datum.key]"
+        titles = json.dumps({name: TITLES.get(name, name) for name in _TABLE})
+        cells = (
+            self._chosen(None)
+            .transform_fold(list(_TABLE), as_=["key", "value"])
+            .transform_calculate(text=_text("datum.key", "datum.value"))
+            .transform_calculate(column=f"{titles}[datum.key]")
         )
+        return table(cells, names, _TABLE, self.look)
+
+    # --- notes ---------------------------------------------------------------------------------
+
+    def _notes(self) -> Iterator[str]:
+        chosen = "the threshold given" if self.options.threshold is not None else _BEST
+        if self.options.threshold is None and self.data.best.height > 1:
+            chosen = f"the median threshold of {_BEST}"
+        yield f"Vertical line: {chosen}. Diamond: {_BEST}. Saved as .html, the chart has a slider."
+        yield from self.curves.notes_on_areas()
+        yield from self.curves.notes_on_ribbons()
+        if not self.data.is_exact and not self.data.rows.is_empty():
+            count = self.data.rows["threshold"].n_unique()
+            yield f"Lines join the exact values at {count} thresholds."
+        if self._is_single:
+            yield from self.curves.notes_on_thinning()
 
     # --- colours -------------------------------------------------------------------------------
 
@@ -255,12 +220,8 @@ class _Cells:
         return alt.Scale(domain=list(MEASURES), range=self._colours())
 
     def _colour(self) -> alt.Color:
-        legend = alt.Legend(title=None, symbolType="stroke", orient="top", direction="horizontal")
+        legend = alt.Legend(symbolType="stroke")
         return alt.Color("measure:N", scale=self._scale(), legend=legend)
-
-
-def _titles(columns: Sequence[str]) -> list[str]:
-    return [TITLES.get(name, name) for name in columns]
 
 
 def _of_line(line: int | None) -> Any:
@@ -283,30 +244,12 @@ def _threshold_axis(slider: Slider, layout: PanelLayout) -> alt.X:
     return alt.X("threshold:Q", scale=alt.Scale(domain=domain, nice=False), axis=axis)
 
 
-def _count(value: str) -> str:
-    """Return the expression of a count as text; sums of weights have two decimals."""
-    return f"format({value}, {value} % 1 == 0 ? ',.0f' : ',.2f')"
-
-
 def _text(column: str, value: str) -> str:
-    """Return the expression of a number as text; of none, a hyphen."""
+    """Return the expression of a number as text; of none, a hyphen.
+
+    Sums of weights have two decimals.
+    """
     rates = " || ".join(f"{column} == '{name}'" for name in sorted(_RATES))
-    number = f"({rates}) ? format({value}, '.3f') : {_count(value)}"
-    return f"!isValid({value}) ? '-' : {number}"
-
-
-# --- notes ---------------------------------------------------------------------------------------
-
-
-def _notes(
-    segments: EvaluatedSegments, lines: pl.DataFrame, data: ThresholdRows, options: ChartOptions
-) -> Iterator[str]:
-    chosen = "the threshold given" if options.threshold is not None else _BEST
-    if options.threshold is None and data.best.height > 1:
-        chosen = f"the median threshold of {_BEST}"
-    yield f"Vertical line: {chosen}. Diamond: {_BEST}. Saved as .html, the chart has a slider."
-    yield from curves.notes_on_areas(lines, options)
-    yield from curves.notes_on_ribbons(segments, lines, options)
-    if not data.is_exact and not data.rows.is_empty():
-        count = data.rows["threshold"].n_unique()
-        yield f"Lines join the exact values at {count} thresholds."
+    count = f"format({value}, {value} % 1 == 0 ? ',.0f' : ',.2f')"
+    number = f"({rates}) ? format({value}, '.3f') : {count}"
+    return f"!isValid({value}) ? '-' : isString({value}) ? {value} : {number}"

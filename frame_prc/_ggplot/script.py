@@ -62,7 +62,7 @@ _TEXT_NOTES = """\
 #
 # Numbers have 17 digits. R's read.table() and data.table's fread() read them bit for bit; readr
 # reads one in three as a neighbouring double (a relative error of 2e-16), and loses numbers below
-# 1e-290. So every package below reads text only, and R converts it to numbers in restore()."""
+# 1e-290. So the table is read as text, and R converts it to numbers in restore()."""
 
 _ARROW_NOTES = "# Missing values are null. The package arrow reads numbers bit for bit."
 
@@ -72,21 +72,6 @@ read_curves <- function(path) {{
     path, sep = {separator}, header = TRUE, quote = "\\"", comment.char = "",
     colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8"
   )
-}}
-
-# The same with other packages, for use in other scripts.
-read_with_readr <- function(path) {{
-  text <- readr::cols(.default = "c")
-  readr::read_delim(path, {separator}, col_types = text, na = character(), trim_ws = FALSE)
-}}
-
-read_with_data_table <- function(path) {{
-  curves <- data.table::fread(
-    path, sep = {separator}, header = TRUE, quote = "\\"", colClasses = "character",
-    na.strings = NULL, strip.white = FALSE, encoding = "UTF-8"
-  )
-  # fread() leaves quotes in text doubled.
-  as.data.frame(lapply(curves, gsub, pattern = '""', replacement = '"', fixed = TRUE))
 }}"""
 
 _READ_ARROW = "read_curves <- function(path) arrow::{function}(path)"
@@ -139,7 +124,7 @@ def _notes(columns: list[RColumn], suffix: str) -> str:
     if suffix not in SEPARATORS:
         return _ARROW_NOTES
     others = [f", {c.null} in {c.r_name}" for c in columns if c.null != NULL]
-    return _TEXT_NOTES.format(nulls=NULL + "".join(others), separator=_separator(suffix))
+    return _TEXT_NOTES.format(nulls=NULL + "".join(others))
 
 
 def _reader(suffix: str) -> str:

@@ -12,7 +12,6 @@ from frame_prc._charts.steps import round_end
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._curves.logit_intervals import FEW
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.table import model_names
 
 LOOK, DARK_LOOK = Look(), Look(dark=True)
 # A level to compare with: chance, all rows, no difference.
@@ -75,7 +74,7 @@ def dots(base: AnyChart, field: str, axis: Axis, colour: Any, size: int = 70) ->
     """Return the intervals and the values of rows; a dot is hollow where rows are few."""
     is_few = alt.FieldOneOfPredicate(field="status", oneOf=list(FEW))
     place = axis.of(field)
-    dot: dict[str, Any] = {"size": size, "opacity": 1, "clip": True}
+    dot: dict[str, Any] = {"size": size, "clip": True}
     rules = base.mark_rule(strokeWidth=2 if size > 20 else 1, clip=True)  # noqa: PLR2004
     filled = base.transform_filter({"not": is_few.to_dict()}).mark_point(filled=True, **dot)
     hollow = base.transform_filter(is_few).mark_point(fill=LOOK.background, **dot)
@@ -88,25 +87,21 @@ def dots(base: AnyChart, field: str, axis: Axis, colour: Any, size: int = 70) ->
 
 def names(found: Evaluation, models: pl.Series) -> pl.Series:
     """Return the names of models as pictures have them."""
-    known = dict(zip(found.models, model_names(found), strict=True))
-    return models.replace_strict(known, return_dtype=pl.String)
+    return models.replace_strict(found.short_names, return_dtype=pl.String)
 
 
 def of_models(found: Evaluation, field: str = "name", *, legend: bool = False) -> alt.Color:
     """Return the colour of a model, the same in all pictures."""
-    known = model_names(found)
+    known = [*found.short_names.values()]
     scale = alt.Scale(domain=known, range=LOOK.colours(len(known)))
-    return alt.Color(f"{field}:N", scale=scale, legend=_legend(known) if legend else None)
-
-
-def _legend(names: list[str]) -> alt.Legend | None:
-    return alt.Legend(title=None, orient="top") if names[1:] else None
+    return alt.Color(
+        f"{field}:N", scale=scale, legend=alt.Undefined if legend and known[1:] else None
+    )
 
 
 def colours_of_models(found: Evaluation) -> dict[str, dict[str, str]]:
     """Return the colour of each model, by the colour scheme."""
-    names = model_names(found)
-    looks = {"light": LOOK, "dark": DARK_LOOK}
+    names, looks = found.short_names.values(), {"light": LOOK, "dark": DARK_LOOK}
     return {
         scheme: dict(zip(names, look.colours(len(names)), strict=True))
         for scheme, look in looks.items()
@@ -115,6 +110,6 @@ def colours_of_models(found: Evaluation) -> dict[str, dict[str, str]]:
 
 def shape(found: Evaluation) -> alt.Shape:
     """Return the shapes of the models' marks, for readers who see no colours."""
-    names = model_names(found)
+    names = [*found.short_names.values()]
     scale = alt.Scale(domain=names, range=_SHAPES[: len(names)])
-    return alt.Shape("model:N", scale=scale, legend=_legend(names))
+    return alt.Shape("model:N", scale=scale, legend=alt.Undefined if names[1:] else None)

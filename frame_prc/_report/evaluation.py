@@ -12,10 +12,11 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
 from frame_prc._charts.summary_data import dots_of, ends_and_largest, split_keys
-from frame_prc._charts.text import has_few
+from frame_prc._charts.text import has_few, make_unique, safe, short
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.counts import Counts
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.lines import Lines
@@ -28,6 +29,8 @@ from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.heterogeneity import Heterogeneity
+from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.summary import Summary
 
 ADJUST = "holm"
@@ -117,6 +120,12 @@ class Evaluation:
         """The names of the models, in the order given."""
         return self._names.models
 
+    @cached_property
+    def short_names(self) -> dict[str, str]:
+        """The short unique names of the models, by their names."""
+        short_names = make_unique([short(safe(model)) for model in self.models])
+        return dict(zip(self.models, short_names, strict=True))
+
     @property
     def segments(self) -> pl.DataFrame:
         """The number, the short unique name and the keys ``key_0, ...`` of each segment."""
@@ -176,16 +185,9 @@ class Evaluation:
         return not columns.aggregated and columns.model is None and len(self.asked.models) > 1
 
     def _models_compared(self, calibrate: Any) -> Differences:
-        options = self.options
-        return Differences(
-            models_compared(
-                self.asked,
-                options.level,
-                baseline=options.baseline,
-                calibrate=calibrate,
-                adjust=ADJUST,
-            )
-        )
+        level, baseline = self.options.level, self.options.baseline
+        given = {"baseline": baseline, "calibrate": calibrate, "adjust": ADJUST}
+        return Differences(models_compared(self.asked, level, **given))
 
     @cached_property
     def of_models(self) -> pl.DataFrame:
@@ -353,7 +355,7 @@ class Evaluation:
         """As :func:`frame_prc.threshold_table` for all rows, at the same shares of the rows."""
         rows, lines = self._all_rows
         targets = [Target("predicted_rate", share) for share in BUDGETS]
-        points = rows.points_at(targets)
+        points = rows.of_counts(OperatingPoints(targets))
         return left_join(points, lines, ["line"]).filter(pl.col("threshold").is_finite())
 
     @cached_property
@@ -372,7 +374,7 @@ class Evaluation:
         """The share of each class of all rows in bins of the finite scores; negatives below 0."""
         rows, lines = self._all_rows
         score = pl.col("threshold").cast(pl.Float64)
-        counts = left_join(rows.score_counts(), lines, ["line"]).filter(score.is_finite())
+        counts = left_join(rows.of_counts(Counts()), lines, ["line"]).filter(score.is_finite())
         if counts.is_empty():
             return pl.DataFrame()
         low = score.min()
@@ -398,7 +400,7 @@ class Evaluation:
         """As :func:`frame_prc.reliability` for the segments, or all rows if these are many."""
         by_segment = self.reliability_panels == self.segments.height
         rows, lines = (self._found, self._names.lines) if by_segment else self._all_rows
-        bins = rows.reliability(bin_edges(_RELIABILITY_BINS), self.options.level)
+        bins = rows.of_rows(Reliability(bin_edges(_RELIABILITY_BINS), self.options.level))
         return left_join(bins, lines, ["line"])
 
     @cached_property

@@ -21,28 +21,19 @@ import vl_convert
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height
-from frame_prc._charts.text import (
-    count_text,
-    percent_text,
-    prevalence_text,
-    rate_text,
-    safe,
-    short,
-    status_text,
-)
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
 from frame_prc._formulas import calibrated_precision
-from frame_prc._report.answers import NAMED, Answer
+from frame_prc._report.answers import NAMED, Answer, lowest_segments
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
 from frame_prc._report.evaluation import BETTER, BUDGETS, SMALL, WORSE, Evaluation
 from frame_prc._report.lines import LIMITS
-from frame_prc._report.reasons import lowest_segments
 from frame_prc._report.sentences import isolated, listed
-from frame_prc._report.table import model_names, scorecard
+from frame_prc._report.table import scorecard
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
 _POINTS_OF_ALL = 100
@@ -60,15 +51,15 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters |= {
-        "count": count_text,
-        "rate": rate_text,
-        "prevalence": prevalence_text,
+        "count": text.count_text,
+        "rate": text.rate_text,
+        "prevalence": text.prevalence_text,
         "share": lambda value: f"{100 * value:.2g}\u00a0%",
-        "percent": lambda level: percent_text(level).replace(" ", "\u00a0"),
-        "short": lambda text: short(safe(str(text))),
+        "percent": lambda level: text.percent_text(level).replace(" ", "\u00a0"),
+        "short": lambda name: text.short(text.safe(str(name))),
         "p": _p_text,
         "error": lambda value: f"{value:.2g}",
-        "unbroken": lambda text: text.replace(" %", "\u00a0%"),
+        "unbroken": lambda sentence: sentence.replace(" %", "\u00a0%"),
         "threshold": found.threshold_text,
     }
     template = environment.from_string(_resource("page.html.j2"))
@@ -112,8 +103,8 @@ def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
     return "; ".join([*others, *hashes])
 
 
-def _hash(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _hash(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
 
@@ -148,7 +139,7 @@ def _shown_of(found: Evaluation) -> str:
 def _sizes(found: Evaluation) -> list[dict[str, Any]]:
     """Return the scorecard of all rows, in the order of the models."""
     rows = sorted(found.pooled.to_dicts(), key=lambda row: found.models.index(row["model"]))
-    return [row | {"status_text": status_text(row["status"])} for row in rows]
+    return [row | {"status_text": text.status_text(row["status"])} for row in rows]
 
 
 def _budgets(found: Evaluation) -> list[tuple[float, list[dict[str, Any] | None]]]:
@@ -172,7 +163,7 @@ def _with_names(found: Evaluation) -> list[dict[str, Any]]:
 def _data(found: Evaluation) -> dict[str, Any]:
     """Return what the script of the page draws."""
     return {
-        "models": model_names(found),
+        "models": [*found.short_names.values()],
         "names": found.segments["name"].to_list(),
         "ascending": found.asked.ascending,
         "shown": found.shown.segments,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -42,17 +42,11 @@ def segments_text(count: int) -> str:
     return f"{count:,} segment{'' if count == 1 else 's'}"
 
 
-def listed(texts: Sequence[str], most: int = MOST_NAMED) -> str:
-    """Return some texts, or all but the last of them and how many others there are."""
-    if len(texts) <= most:
-        return listed_all(texts)
-    first = texts[: most - 1]
-    return f"{', '.join(first)} and {len(texts) - len(first):,} others"
-
-
-def listed_all(texts: Iterable[str]) -> str:
-    """Return texts as a list in a sentence."""
+def listed(texts: Sequence[str], most: int | None = MOST_NAMED) -> str:
+    """Return texts as a list in a sentence, maybe the first of them and how many others."""
     *first, last = texts
+    if most is not None and len(texts) > most:
+        first, last = first[: most - 1], f"{len(texts) - most + 1:,} others"
     return f"{', '.join(first)} and {last}" if first else last
 
 

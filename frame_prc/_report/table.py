@@ -7,21 +7,19 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._charts.text import make_unique, safe, short, status_text
+from frame_prc._charts.text import status_text
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._lazy import left_join
 from frame_prc._report.evaluation import BETTER, OPEN, SMALL, WORSE, Evaluation
 from frame_prc._report.period import period
 
-_MEASURES = (
-    (
-        "calibrated_average_precision",
-        "Calibrated AP",
-        "calibrated_average_precision_low",
-        "calibrated_average_precision_high",
-    ),
-    ("average_precision", "AP", "ci_low", "ci_high"),
-    ("lift", "Lift", None, None),
-)
+# The columns of measures, by their labels, with the ends of their intervals.
+_MEASURES = {
+    "Calibrated AP": (CALIBRATED, f"{CALIBRATED}_low", f"{CALIBRATED}_high"),
+    "AP": (AVERAGE_PRECISION, "ci_low", "ci_high"),
+    "Lift": ("lift",),
+}
 
 Column = dict[str, Any]
 
@@ -34,7 +32,8 @@ def scorecard(found: Evaluation) -> list[Column]:
     """
     first, *sizes, prevalence = _sizes(found)
     calibrated, *others = (
-        [_of_model(found, model, *measure) for model in found.models] for measure in _MEASURES
+        [_of_model(found, model, label, *columns) for model in found.models]
+        for label, columns in _MEASURES.items()
     )
     return [
         first,
@@ -85,32 +84,21 @@ def _title(found: Evaluation) -> str:
     return unit if unit == "Day" else f"{unit} from"
 
 
-def model_names(found: Evaluation) -> list[str]:
-    """Return the names of the models, short and unique."""
-    return make_unique([short(safe(model)) for model in found.models])
-
-
 def _model(found: Evaluation, *models: str) -> dict[str, str]:
     """Return the model of a column, or the pair of models, if there are several."""
-    names = dict(zip(found.models, model_names(found), strict=True))
-    return (
-        {"model": " \N{MINUS SIGN} ".join(names[model] for model in models)}
-        if len(names) > 1
-        else {}
-    )
+    if len(found.models) == 1:
+        return {}
+    return {"model": " \N{MINUS SIGN} ".join(found.short_names[model] for model in models)}
 
 
-def _of_model(
-    found: Evaluation, model: str, name: str, label: str, low: str | None, high: str | None
-) -> Column:
+def _of_model(found: Evaluation, model: str, label: str, name: str, *ends: str) -> Column:
     """Return a measure of a model."""
     rows = left_join(found.segments, found.of_segments(model), ["segment"])
-    ends = {} if low is None or high is None else _ends(rows, low, high)
-    return _column(label, "rate", rows[name], **_model(found, model), **ends)
+    return _column(label, "rate", rows[name], **_model(found, model), **_ends(rows, *ends))
 
 
-def _ends(rows: pl.DataFrame, low: str, high: str) -> dict[str, list[float | None]]:
-    return {"low": rows[low].to_list(), "high": rows[high].to_list()}
+def _ends(rows: pl.DataFrame, *names: str) -> dict[str, list[float | None]]:
+    return {end: rows[name].to_list() for end, name in zip(("low", "high"), names, strict=False)}
 
 
 def _against_others(found: Evaluation) -> Iterator[Column]:

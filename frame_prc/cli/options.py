@@ -16,7 +16,7 @@ from frame_prc._request.specs import Criterion, MeasureName, NamedAgainst
 from frame_prc.cli import values
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
 from frame_prc.cli.files import KINDS, Source
-from frame_prc.cli.output import DRAWN, FORMATS
+from frame_prc.cli.output import DRAWN, FORMATS, WRITTEN
 from frame_prc.evaluation import roles
 from frame_prc.evaluation.evaluation import Evaluation
 
@@ -129,16 +129,8 @@ _BY_TYPE: dict[str, Option] = {
         _of_text(values.costs),
     ),
     "tuple[float, float]": Option(list[str], "FP,FN", "Written as 1,10.", _of_text(values.costs)),
-    "int | Draws": Option(
-        str,
-        "NUMBER",
-        read=_of_text(values.draws),
-    ),
-    "float | Top": Option(
-        str,
-        "NUMBER",
-        read=_of_text(values.top),
-    ),
+    "int | Draws": Option(str, "NUMBER", read=_of_text(values.draws)),
+    "float | Top": Option(str, "NUMBER", read=_of_text(values.top)),
     "Mapping[str, float]": Option(
         str, "threshold=NUMBER|fpr=NUMBER", read=_of_text(values.named_numbers)
     ),
@@ -327,22 +319,10 @@ _GATE = {
     ),
 }
 _DEBUG = {"debug": Option(bool, help="Show the traceback of an error.")}
-# Verbs with a row per segment or model, which may fail the command.
-_JUDGED = {
-    *("average_precision", "average", "summary", "compare_models", "compare_segments"),
-    *(
-        "heterogeneity",
-        "operating_points",
-        "threshold_table",
-        "reliability",
-        "shrunk",
-        "sample_size",
-        "find_segments",
-        "monitor",
-    ),
-}
+# Verbs whose rows are not those of segments or models, which may fail the command.
+_UNJUDGED = {*WRITTEN, "counts", "curve", "influence"}
 
 
 def common_options(verb: str) -> dict[str, Option]:
     """Return the options of a command beside the parameters of its verb."""
-    return _SOURCE | _FILES.get(verb, _TABLE) | (_GATE if verb in _JUDGED else {}) | _DEBUG
+    return _SOURCE | _FILES.get(verb, _TABLE) | ({} if verb in _UNJUDGED else _GATE) | _DEBUG

@@ -2,26 +2,31 @@
 
 The rows are read three times: to find the sizes of the segments, to check them, and to write them
 to a scratch folder, in parts of whole segments that fit in memory. The parts are in the order of
-the result, so the results of the parts are the result, one after the other.
+the result, so the results of the parts are the result, one after the other. A segment that does not
+fit itself is taken one range of scores after the other.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
+from itertools import pairwise
+from math import ceil
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 import polars as pl
 
+import frame_prc
+from frame_prc._formulas import exact_sum, step_area
 from frame_prc._lazy import aggregated, concat, key_names, left_join, named
 from frame_prc._request.roles import names_of
 from frame_prc.cli.calls import Call, counted
 from frame_prc.cli.errors import flag
 from frame_prc.cli.files import Source
-from frame_prc.cli.large_segments import Segment
 from frame_prc.cli.output import naming
 from frame_prc.cli.reading import listed, reading
 from frame_prc.cli.work import Progress
@@ -45,6 +50,10 @@ _OF_TEXT = 24  # bytes of a value that has no fixed width
 _COLUMNS = {*NAMES} - {"pos_label", "missing", "ascending"}  # roles that are columns
 _BIN_ENDS = ("below", "above")
 _PART = "part of frame_prc"
+_RANGES_OF_FULL_SIZE = 2  # ranges of scores are not quite even
+_POS, _NEG = pl.col("pos"), pl.col("neg")
+# The verbs that counts answer range by range, with these parameters.
+_IN_RANGES = {"average_precision": (), "curve": ("start",)}
 
 
 # --- what fits, and what can be done in passes ---------------------------------------------------
@@ -189,7 +198,7 @@ class _Passes:
             call = _of_model(self.call, model, prevalences.get(key if is_long else model))
             paths = sorted(self.folder.glob(f"rows_*/*={part}/*.parquet"))
             rows = pl.scan_parquet(paths, schema=self.dtypes, hive_partitioning=False, glob=False)
-            segment = Segment(call, rows, size, self.most)
+            segment = _Segment(call, rows, size, self.most)
             with naming(str(self.folder)):
                 yield from segment.results(self.folder / f"result_{number}")
 
@@ -254,3 +263,129 @@ def _of_model(call: Call, model: str | None, prevalence: float | None) -> Call:
     if model is not None:
         call = call.but(score={model: score[model] if isinstance(score, dict) else model})
     return call if prevalence is None else call.but(calibrate=prevalence)
+
+
+# --- one segment after the other ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """A call on the rows of a few segments, or of one, their number, and how many fit in memory."""
+
+    call: Call
+    rows: pl.LazyFrame
+    size: int
+    most: int
+
+    def results(self, folder: Path) -> Iterator[Path]:
+        """Yield the files of the result, in order."""
+        folder.mkdir()
+        if self.size <= self.most:
+            yield _written(self.call(self.rows), folder)
+            return
+        self._check()
+        paths = [*self._counted(folder)]
+        counts, of_counts = pl.scan_parquet(paths, glob=False), self.call.of_counts()
+        if self.call.verb == "counts":
+            yield from paths
+        elif _height(counts) <= self.most:
+            yield _written(of_counts(counts), folder)
+        else:
+            self._check_in_ranges()
+            if self.call.verb == "curve":
+                yield from _curve(of_counts, paths, folder)
+            else:
+                yield _written(_average_precision(of_counts, counts), folder)
+
+    def _check(self) -> None:
+        """Refuse what counts do not hold: the rows that were dropped, and clusters."""
+        given = [] if self.call.get("missing") == "raise" else ["missing"]
+        given += [] if self.call.get("cluster") is None else ["cluster"]
+        if self.call.verb == "counts" and self.call.get("thresholds") is not None:
+            given.append("thresholds")
+        if given:
+            raise self._too_large(f"{flag(given[0])} needs all rows of a segment at once")
+
+    def _check_in_ranges(self) -> None:
+        verb = self.call.verb
+        if verb not in _IN_RANGES:
+            raise self._too_large("this command needs all scores of a segment at once")
+        known = signature(getattr(frame_prc, verb)).parameters
+        for name, value in self.call.parameters.items():
+            is_given = value is not None and value != known[name].default
+            if name not in (*NAMES, *_IN_RANGES[verb]) and is_given:
+                raise self._too_large(f"{flag(name)} needs all scores of a segment at once")
+
+    def _too_large(self, reason: str) -> OptionError:
+        return OptionError(
+            f"memory= is too little for a segment of {self.size:,} rows: {reason}",
+            f"memory for {self.size:,} rows, or --memory with no more than about "
+            f"{self.most:,} rows in a segment",
+            "--thresholds 1000 bins the scores, and needs no --memory",
+        )
+
+    def _counted(self, folder: Path) -> Iterator[Path]:
+        """Yield the files of the counts, in the order of the curve."""
+        for number, within in enumerate(self._ranges()):
+            path = folder / f"counts_{number}.parquet"
+            self.call.counts(self.rows.filter(within)).sink_parquet(path)
+            if _height(pl.scan_parquet(path)):
+                yield path
+
+    def _ranges(self) -> Sequence[pl.Expr]:
+        """Return conditions on the score, each of which holds for a part that fits in memory."""
+        score, ascending = self.call.get("score"), bool(self.call.get("ascending"))
+        [score] = score.values() if isinstance(score, dict) else [score]
+        column = named(score) if isinstance(score, str) else score
+        number = max(2, ceil(self.size / self.most) * _RANGES_OF_FULL_SIZE)
+        edges = frame_prc.quantile_thresholds(self.rows, column, number, ascending=ascending)[1:]
+        if not edges:
+            return [pl.lit(value=True)]
+        between = [(column >= low) & (column < high) for low, high in pairwise(edges)]
+        ranges = [column < edges[0], *between, column >= edges[-1]]
+        return ranges if ascending else ranges[::-1]
+
+
+def _height(rows: pl.LazyFrame) -> int:
+    height: int = rows.select(pl.len()).collect().item()
+    return height
+
+
+def _written(table: pl.LazyFrame, folder: Path) -> Path:
+    path = folder / "result.parquet"
+    table.sink_parquet(path)
+    return path
+
+
+def _average_precision(call: Call, counts: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the average precision: the sum of what the steps add to it."""
+    totals = counts.select(_POS.sum(), _NEG.sum()).collect(engine="streaming")
+    step = step_area(_POS, _POS.cum_sum(), _NEG.cum_sum(), pl.lit(totals["pos"].item()))
+    area = counts.select(exact_sum(step)).collect(engine="streaming").item()
+    pooled = _moved(counts.head(1), totals)
+    table: pl.LazyFrame = call.but(pos_squares=None, neg_squares=None)(pooled)
+    name = "average_precision"
+    return table.with_columns(pl.when(pl.col(name).is_not_null()).then(area).alias(name))
+
+
+def _curve(call: Call, paths: Sequence[Path], folder: Path) -> Iterator[Path]:
+    """Yield the curve of each range, between points for all the rows before and after it."""
+    ranges = [pl.scan_parquet(path, glob=False) for path in paths]
+    sums = pl.concat([counts.select(_POS.sum(), _NEG.sum()).collect() for counts in ranges])
+    for number, counts in enumerate(ranges):
+        before, after = sums[:number], sums[number + 1 :]
+        first = [_moved(ranges[number - 1].tail(1), before.sum())] if number else []
+        last = [_moved(ranges[number + 1].head(1), after.sum())] if after.height else []
+        of_range = call.but(start=None) if number else call
+        points = of_range(pl.concat([*first, counts, *last]))
+        has_start = of_range.get("start") is not None
+        path = folder / f"curve_{number}.parquet"
+        points.slice(len(first), _height(counts) + has_start).sink_parquet(path)
+        yield path
+
+
+def _moved(row: pl.LazyFrame, sums: pl.DataFrame) -> pl.LazyFrame:
+    """Return a row of counts with all the positives and negatives on its side."""
+    one = row.collect()
+    amounts = sums.select(pl.col(name).cast(one.schema[name]) for name in sums.columns)
+    return one.with_columns(amounts).lazy()

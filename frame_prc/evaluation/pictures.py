@@ -110,9 +110,9 @@ class PictureVerbs(Evaluated[FrameT]):
             panels.
         points
             Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
-            ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. The numbers at the marks are thresholds.
-            Marks of several lines at one place are drawn side by side. A single ``"threshold"``
-            also has its confusion counts shown.
+            ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. Marks of several lines at one place are
+            drawn side by side. Below the chart, a table of up to 60 points has their thresholds,
+            rates and confusion counts.
         roc
             Draw the ROC curve of the same counts beside each panel.
         facet
@@ -141,7 +141,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
         Returns
         -------
-        altair.LayerChart, altair.ConcatChart, altair.HConcatChart or altair.VConcatChart
+        altair.LayerChart, altair.ConcatChart or altair.VConcatChart
             ``chart.save("curves.html", inline=True)`` writes a page that works offline;
             ``curves.svg`` and ``curves.png`` need no network either. A ``.png`` has two pixels per
             pixel of the chart, unless ``scale_factor`` or ``ppi`` is given. A chart has up to 60
@@ -175,7 +175,7 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
         >>> chart = df.prc.plot("late", "score", points={"f_beta": 1})
         >>> type(chart).__name__, chart.usermeta["frame_prc"]["precision_error"]
-        ('LayerChart', 0.0)
+        ('VConcatChart', 0.0)
         """
         self._check_frame()
         check_altair("plot")
@@ -400,8 +400,8 @@ class PictureVerbs(Evaluated[FrameT]):
         We checked 106,015 doubles, most of them random bit patterns, subnormals and quotients of
         counts, with R 4.2.2 on x86-64. ``read.table``, and ``fread`` of data.table 1.14.8, read all
         of them bit for bit from this text; from the shortest text of each number they misread 6 and
-        3. readr 2.1.4 on its own misread 37 % of this text and 32 % of the shortest; as the script
-        calls it, none.
+        3. readr 2.1.4 misread 37 % of this text and 32 % of the shortest. So the script reads text,
+        from which R makes the numbers.
 
         Examples
         --------

@@ -250,14 +250,6 @@ def test_lines_of_equal_f1_are_left_out_of_many_panels():
         assert drawn(rows.prc.plot("late", "old", by="segment", iso_f1=True), "line", "f_score")
 
 
-def test_labels_of_near_f1_scores_are_set_apart():
-    chart = ROWS.prc.plot("late", "score", iso_f1=[0.4, 0.413, 0.8], size=200)
-    assert drawn(chart, "text", "label") == []  # in the text of a small chart
-    [(_, labels)] = drawn(ROWS.prc.plot("late", "score", iso_f1=[0.4, 0.413]), "text", "label")
-    low, high = (row["precision"] * 420 for row in labels)
-    assert high - low == pytest.approx(10)
-
-
 # --- where the axis of precision ends ----------------------------------------------------------
 
 

@@ -41,7 +41,7 @@ def test_summary_has_a_dot_per_segment_by_average_precision(kind):
         "a": "2 / 3 (few)", "b": "2 / 4 (few)", "c": "0 / 2", "d": "1 / 2 (few)",
     }  # fmt: skip
     # Twice: the first in the colour of the background, so that no grid crosses the text.
-    [_, (_, undefined)] = drawn(chart, "text", "status_text")
+    [(_, undefined)] = drawn(chart, "text", "status_text")
     assert of(undefined, "name", "status_text") == [{"name": "c", "status_text": "no positives"}]
 
 

@@ -166,7 +166,7 @@ def test_lines_are_steps_between_scores_and_meet_the_chosen_point_on_the_curve()
     assert line["encoding"]["x"]["scale"]["domain"] == [0.2, 0.9]
     moving = [v for v in found if "datum.rank == 1" in str(v.get("transform"))]
     fields = {v["encoding"].get("x", {}).get("field") for v in moving}
-    assert {"threshold", "recall", "predicted"} <= fields
+    assert {"threshold", "recall", "column"} <= fields
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ import polars as pl
 import pytest
 from ggplot_tables import (
     INJECTION,
-    READERS,
     assert_is_picture,
     draw,
     in_r,
@@ -28,15 +27,14 @@ from ggplot_tables import (
 DOUBLES = 10_000
 KEYS = 200
 
-every_reader = pytest.mark.parametrize("reader", list(READERS))
 
 text_suffixes = pytest.mark.parametrize("suffix", [".tsv", ".csv"])
 
 
-def doubles_in_r(table: Path, columns: list[str], reader: str) -> list[list[float]]:
+def doubles_in_r(table: Path, columns: list[str]) -> list[list[float]]:
     """Return columns with every bit that they have in R."""
     code = 'for (name in c({})) writeBin(curves[[name]], paste0(name, ".bin"))'
-    in_r(table, code.format(", ".join(f'"{name}"' for name in columns)), reader)
+    in_r(table, code.format(", ".join(f'"{name}"' for name in columns)))
     contents = [table.with_name(f"{name}.bin").read_bytes() for name in columns]
     return [list(struct.unpack(f"<{len(c) // 8}d", c)) for c in contents]
 
@@ -108,12 +106,11 @@ def numbers(request, tmp_path_factory):
 
 
 @pytest.mark.thorough
-@every_reader
 @text_suffixes
-def test_r_reads_numbers_bit_for_bit(numbers, suffix, reader):
+def test_r_reads_numbers_bit_for_bit(numbers, suffix):
     folder, expected = numbers
     assert expected["tp"][-1] > 2**40
-    found = doubles_in_r(folder / f"{suffix[1:]}{suffix}", list(expected), reader)
+    found = doubles_in_r(folder / f"{suffix[1:]}{suffix}", list(expected))
     for name, column in zip(expected, found, strict=True):
         assert len(column) == DOUBLES
         assert same_bits(column, expected[name]), name
@@ -196,14 +193,13 @@ def keys(tmp_path_factory):
 
 
 @pytest.mark.thorough
-@every_reader
 @text_suffixes
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-def test_r_reads_hostile_keys(keys, suffix, reader, locale):
+def test_r_reads_hostile_keys(keys, suffix, locale):
     folder, expected = keys
     table = folder / f"{suffix[1:]}{suffix}"
     keys_and_levels = "c(as.character(curves[[1]]), levels(curves[[1]]))"
-    assert texts_in_r(table, keys_and_levels, reader, LC_ALL=locale) == [*expected, *expected[1:]]
+    assert texts_in_r(table, keys_and_levels, LC_ALL=locale) == [*expected, *expected[1:]]
     assert os.listdir(folder).count("injected") == 0
 
 
@@ -270,8 +266,7 @@ def typed(tmp_path_factory):
 
 
 @pytest.mark.thorough
-@every_reader
-def test_keys_keep_their_type_and_order(typed, reader):
+def test_keys_keep_their_type_and_order(typed):
     code = """
     text <- switch(class(curves$k)[1],
       POSIXct = sprintf("%.0f", 1e6 * as.numeric(curves$k)),
@@ -281,7 +276,7 @@ def test_keys_keep_their_type_and_order(typed, reader):
     cat(class(curves$k)[1], is.na(curves$k[1]), paste(text[-1], collapse = " "), "\\n")
     if (is.factor(curves$k)) cat("levels", paste(levels(curves$k), collapse = " "), "\\n")
     """
-    lines = in_r([table for table, _ in typed], code, reader)
+    lines = in_r([table for table, _ in typed], code)
     expected = []
     for _, kind, shown in TYPES:
         expected += [f"{kind} TRUE {shown} "]

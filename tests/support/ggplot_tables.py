@@ -11,11 +11,6 @@ from pathlib import Path
 import optional
 import polars as pl
 
-READERS = {
-    "base": "read_curves",
-    "readr": "read_with_readr",
-    "data.table": "read_with_data_table",
-}
 INJECTION = '"); system("touch injected"); ("'
 ROWS = pl.DataFrame(
     {
@@ -56,27 +51,25 @@ def draw(script: Path, cwd: Path, *arguments: str | Path, **environment: str) ->
     run(optional.require_r_package("ggplot2"), script, *arguments, cwd=cwd, **environment)
 
 
-def in_r(
-    tables: Path | list[Path], code: str, reader: str = "base", **environment: str
-) -> list[str]:
+def in_r(tables: Path | list[Path], code: str, **environment: str) -> list[str]:
     """Return the lines that R code prints of ``curves``, each table read as its script says."""
-    rscript = optional.require_r_package(reader)
+    rscript = optional.require_r_package("base")
     tables = tables if isinstance(tables, list) else [tables]
     lines = []
     for table in tables:
         # The functions of the script, without its picture.
         script = f'parse("{table.stem}.R")'
         lines += [f'for (e in {script}) if (grepl("function", deparse(e)[1])) eval(e)']
-        lines += [f'curves <- restore({READERS[reader]}("{table.name}"))', code]
+        lines += [f'curves <- restore(read_curves("{table.name}"))', code]
     program = tables[0].with_name("program.R")
     program.write_text("\n".join(lines), encoding="ascii")
     return run(rscript, program.name, cwd=program.parent, **environment).splitlines()
 
 
-def texts_in_r(table: Path, vector: str, reader: str = "base", **environment: str) -> list:
+def texts_in_r(table: Path, vector: str, **environment: str) -> list:
     """Return a character vector of R; what is NA is None."""
     shown = 'ifelse(is.na(x), "NA", vapply(x, function(s) paste(charToRaw(s), collapse = ""), ""))'
-    lines = in_r(table, f"x <- enc2utf8({vector}); writeLines({shown})", reader, **environment)
+    lines = in_r(table, f"x <- enc2utf8({vector}); writeLines({shown})", **environment)
     return [None if line == "NA" else bytes.fromhex(line).decode() for line in lines]
 
 
