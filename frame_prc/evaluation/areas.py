@@ -36,9 +36,7 @@ from frame_prc._request.specs import (
     Top,
 )
 from frame_prc._request.ties import check_expected_area
-from frame_prc._tables.areas import Areas
 from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc._tables.averages import Averages
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -295,6 +293,8 @@ class AreaVerbs(Evaluated[FrameT]):
         │ 3          ┆ 0.777778          ┆ 0.082694 ┆ 0.992695 ┆ few_segments │
         └────────────┴───────────────────┴──────────┴──────────┴──────────────┘
         """
+        from frame_prc._tables.averages import Averages
+
         asked = self._request
         found = measured(asked, measure, calibrate, at)
         level = self._level(ci, has_interval=how != "micro")
@@ -436,6 +436,8 @@ class AreaVerbs(Evaluated[FrameT]):
         │ 5   ┆ 3     ┆ envelope     ┆ 0.733333 ┆ ok     │
         └─────┴───────┴──────────────┴──────────┴────────┘
         """
+        from frame_prc._tables.areas import Areas
+
         asked, methods = self._request, method_list(method)
         level = self._level(ci, has_interval=calibrate is None)
         start = check_option("start", start, STARTS)

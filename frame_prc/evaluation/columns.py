@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from textwrap import fill
 
 COLUMNS = {
@@ -155,14 +156,12 @@ def returned(doc: str) -> list[str]:
 
 def with_columns(doc: str) -> str:
     """Return a docstring that explains the columns which its section Returns names."""
-    lines = [
-        fill(
-            f"``{names}``: {COLUMNS[names]}.",
-            96,
-            initial_indent="    - ",
-            subsequent_indent=" " * 6,
-        )
-        for names in returned(doc)
-    ]
+    lines = [_explained(names) for names in returned(doc)]
     explained = "\n\n" + "\n".join(lines) if lines else ""
     return _RETURNS.sub(lambda found: found[1].rstrip() + explained, doc)
+
+
+@cache
+def _explained(names: str) -> str:
+    item = f"``{names}``: {COLUMNS[names]}."
+    return fill(item, 96, initial_indent="    - ", subsequent_indent=" " * 6)

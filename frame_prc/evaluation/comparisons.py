@@ -22,9 +22,6 @@ from frame_prc._request.intervals import draws
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table
-from frame_prc._tables.chance_test import ChanceTests
-from frame_prc._tables.compare import Differences
-from frame_prc._tables.paired import PairedDifferences
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError
@@ -168,6 +165,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ new   ┆ old      ┆ 0.299825   ┆ 0.263218 ┆ 0.33491 ┆ 2.7457e-32 ┆ ok     │
         └───────┴──────────┴────────────┴──────────┴─────────┴────────────┴────────┘
         """
+        from frame_prc._tables.compare import Differences
+        from frame_prc._tables.paired import PairedDifferences
+
         self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)
@@ -321,6 +321,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ 2      ┆ others    ┆ 0.036531   ┆ -0.118854 ┆ 0.190436 ┆ 1.0        ┆ ok     │
         └────────┴───────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
+        from frame_prc._tables.chance_test import ChanceTests
+        from frame_prc._tables.compare import Differences
+
         self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)

@@ -20,8 +20,6 @@ from frame_prc._request.targets import (
     targets,
     with_joint,
 )
-from frame_prc._tables.operating_points import OperatingPoints
-from frame_prc._tables.threshold_table import ThresholdTable
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError, type_name
@@ -163,6 +161,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         │ f_beta=1   ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 3               ┆ ok     │
         └────────────┴───────────┴───────────┴────────┴─────────────────┴────────┘
         """
+        from frame_prc._tables.operating_points import OperatingPoints
+
         numbers, column, given = _given(unwrapped(threshold))
         asked: dict[Criterion, object] = {
             "recall": recall,
@@ -256,6 +256,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         │ 0.8       ┆ 250.0           ┆ 1.0       ┆ 0.5    ┆ 1   ┆ 0   ┆ ok     │
         └───────────┴─────────────────┴───────────┴────────┴─────┴─────┴────────┘
         """
+        from frame_prc._tables.threshold_table import ThresholdTable
+
         costs = None if cost is None else targets({"cost": cost})[0].costs
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
         if thresholds is not None:

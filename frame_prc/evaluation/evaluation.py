@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from html import escape
 from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
@@ -181,6 +180,8 @@ class Evaluation(
         return "\n".join([f"Evaluation of a {type_name(self.frame)}", *lines])
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = "".join(
             f"<tr><th style='text-align: left'>{escape(name)}</th>"
             f"<td style='text-align: left'>{escape(text)}</td></tr>"

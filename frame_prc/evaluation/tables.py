@@ -24,7 +24,6 @@ from frame_prc._request.specs import (
     Interval,
     SegmentsAre,
 )
-from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -142,6 +141,8 @@ class TableVerbs(Evaluated[FrameT]):
         │ 2      ┆ 100 ┆ 37    ┆ 0.62808           ┆ 0.466758 ┆ 0.760892 ┆ 1.583475 ┆ ok     │
         └────────┴─────┴───────┴───────────────────┴──────────┴──────────┴──────────┴────────┘
         """
+        from frame_prc._tables.summary import MEASURES, Summary
+
         self._check_frame()
         overall = check_option("overall", overall, (True, False))
         interval = Interval(confidence(self._level(ci)))
