@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack, overload
 
 import polars as pl
 
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
-from frame_prc._frames.border import FrameT, check_frame, unwrapped
+from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
 from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.near_misses import name_hint, refuses_unknown
@@ -27,6 +27,10 @@ from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
 from frame_prc.evaluation.tables import TableVerbs
 from frame_prc.exceptions import OptionError, PrcError, message, shown, type_name
+
+if TYPE_CHECKING:
+    import duckdb
+    import narwhals as nw
 
 _FEW = 2  # scores; of so few rows, no model has more
 
@@ -144,6 +148,20 @@ class Evaluation(
             ``ev.segments(None)``.
         """
         return self.segments(None)
+
+    @overload
+    def collect(self: Evaluation[MemoryT]) -> Evaluation[MemoryT]: ...
+
+    @overload
+    def collect(self: Evaluation[nw.LazyFrame[Any]]) -> Evaluation[nw.DataFrame[Any]]: ...
+
+    @overload
+    def collect(
+        self: Evaluation[pl.LazyFrame] | Evaluation[duckdb.DuckDBPyRelation],
+    ) -> Evaluation[pl.DataFrame]: ...
+
+    @overload
+    def collect(self) -> Evaluation[Any]: ...
 
     def collect(self) -> Evaluation[Any]:
         """Read the columns of a lazy frame or of an engine once, for all verbs that follow.
