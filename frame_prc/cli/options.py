@@ -234,13 +234,13 @@ def _option(name: str, annotation: str, text: str) -> Option:
     return replace(option, help=help_text, **_BY_NAME.get(name, {}))
 
 
-# Where the types of options are that take one of a few words.
-_ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
+# The types of options by name, such as those that take one of a few words.
+ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
 
 
 def _choice(alias: str) -> Option:
     """Return an option with one of the values of a type, such as ``Missing``."""
-    return Option(str, "|".join(_words(_ALIASES[alias])), read=_of_text(values.none_or))
+    return Option(str, "|".join(_words(ALIASES[alias])), read=_of_text(values.none_or))
 
 
 def _words(kind: Any) -> list[str]:

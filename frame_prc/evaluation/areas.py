@@ -79,8 +79,7 @@ class AreaVerbs(Evaluated[FrameT]):
             no rows are below the lowest of the ``thresholds``, the average precision of the exact
             scores also lies between them. Always included with ``thresholds``.
         ci
-            Add a confidence interval of this level, for example ``0.95``, for the average precision
-            in the population from which the rows were sampled.
+            Add an interval of this level, such as ``0.95``, for the population of the rows.
         ci_method
             ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as
             if the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
@@ -133,8 +132,7 @@ class AreaVerbs(Evaluated[FrameT]):
         precision, to first order; the standard error is the square root of the sum of squared
         influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
         Student's t on the logit scale; the lower limit allows for the average precision of few rows
-        being too high on average. The formulas, the bootstrap, and simulated coverage are in
-        ``examples/guide/statistics.md`` in the repository.
+        being too high on average. Formulas and coverage: ``examples/guide/statistics.md``.
 
         Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``top``, and no ``ci`` with
         weights, ``cluster``, ``calibrate`` or ``bootstrap``.

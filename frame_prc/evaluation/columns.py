@@ -144,14 +144,23 @@ COLUMNS = {
 _RETURNS = re.compile(r"(\nReturns\n-------\n.*?)(?=\n\n\w+\n---|\Z)", re.DOTALL)
 
 
-_ENTRIES = {name: names for names in COLUMNS for name in names.split(", ")}
+# What help has said of an option, or a name says, before it explains the columns.
+_TOLD = (
+    *("ci_low, ci_high", "precision_low, precision_high", "recall_low, recall_high"),
+    *("shrunk_low, shrunk_high", "n_dropped", "p_adjusted", "conclusion"),
+    "calibrated_average_precision_low, calibrated_average_precision_high, "
+    "calibrated_average_precision_std_error",
+    "roc_auc_low, roc_auc_high, roc_auc_std_error",
+    *("model, baseline", "method", "auc", "measure", "best_value, worst_value"),
+)
+_EXPLAINED = {name: names for names in COLUMNS if names not in _TOLD for name in names.split(", ")}
 
 
 def returned(doc: str) -> list[str]:
-    """Return the entries that the section Returns of a docstring names, in its order."""
+    """Return what to explain of the columns that the section Returns names, in its order."""
     section = " ".join("".join(_RETURNS.findall(doc)).split())
     words = [word for code in re.findall(r"``([^`]+)``", section) for word in code.split(", ")]
-    return [*dict.fromkeys(_ENTRIES[word] for word in words if word in _ENTRIES)]
+    return [*dict.fromkeys(_EXPLAINED[word] for word in words if word in _EXPLAINED)]
 
 
 def with_columns(doc: str) -> str:

@@ -96,13 +96,12 @@ class DecisionVerbs(Evaluated[FrameT]):
             at once: two or more of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and
             ``predicted_count``, one number each. Where no point does, its row holds nulls.
         guarantee
-            Choose thresholds that meet the target on new rows too, with at least this probability,
-            such as ``0.95``. Without it, about half of the chosen thresholds miss it there. For
-            ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. The new
-            rows must come from the same distribution. If there are too few rows, the row holds
-            nulls, and ``n_needed`` is the least number of positives (``recall``), negatives
-            (``fpr``) or rows predicted positive (``precision``) that can be enough: with
-            ``cluster`` and weights, the effective number. Needs NumPy.
+            Choose thresholds that meet the target on new rows of the same distribution too, with at
+            least this probability, such as ``0.95``. Without it, about half miss it there. For
+            ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. Of too
+            few rows, the row holds nulls, and ``n_needed`` is the least number of positives
+            (``recall``), negatives (``fpr``) or rows predicted positive (``precision``) that can be
+            enough: with ``cluster`` and weights, the effective number. Needs NumPy.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
             itself, intervals of this level for the precision and the recall that new rows have at
@@ -138,12 +137,9 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        A threshold that is chosen on some rows does better on them than on others, so hold it to
-        other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``, then
-        ``test.prc.operating_points(..., threshold=chosen)``.
-
-        Inside DuckDB, Spark and Ibis (see :func:`evaluate`), ``threshold`` is numbers, and ``ci``
-        is for these only, without ``cluster``.
+        Hold what is chosen to other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``,
+        then ``test.prc.operating_points(..., threshold=chosen)``. Inside DuckDB,
+        Spark and Ibis ``threshold`` is numbers, and ``ci`` is for these only, without ``cluster``.
 
         Examples
         --------

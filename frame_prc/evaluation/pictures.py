@@ -470,8 +470,7 @@ class PictureVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals; tests are at the level ``1 - ci``.
         baseline
-            The name of a model that each other one is compared with, instead of each with the
-            earlier ones of the list.
+            A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
             The prevalence at which segments are compared: ``"pooled"``, the default, is the share
             of positives of all rows of the model; for ``"highest"`` see :func:`summary`. Give a

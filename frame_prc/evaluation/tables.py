@@ -71,9 +71,8 @@ class TableVerbs(Evaluated[FrameT]):
             Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
             the threshold ``at``.
         at
-            The threshold of the measures that have one, such as ``{"threshold": 0.5}``, and the
-            false positive rate of ``partial_roc_auc``, such as ``{"fpr": 0.1}``. It must not be
-            chosen on these rows: the intervals take it as given.
+            The threshold, or false positive rate, of measures that have one, as in
+            :func:`compare_models`.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
             what the average precision of each segment probably is, given those of the others, as
@@ -93,8 +92,7 @@ class TableVerbs(Evaluated[FrameT]):
             ``calibrated_average_precision_std_error``, ``calibrated_average_precision_low,
             calibrated_average_precision_high``, ``interpolated, normalised_interpolated, gain,
             best_f1, best_f1_threshold``, ``roc_auc, roc_auc_std_error, roc_auc_low, roc_auc_high``
-            and, with ``overall``, ``n_undefined``. With ``shrink``, ``shrunk, shrunk_low,
-            shrunk_high`` replace the interval and the lift. Sorted by the keys.
+            and, with ``overall``, ``n_undefined``. Sorted by the keys.
 
             Other measures, each with its interval, are those of :func:`compare_models`; of
             probabilities, a score above 1 by up to 0.001, as of rounded sums, counts as 1. Areas
