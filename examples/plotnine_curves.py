@@ -9,21 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import plotnine as p9
 import polars as pl
-from plotnine import (
-    aes,
-    coord_equal,
-    element_rect,
-    facet_wrap,
-    geom_hline,
-    geom_line,
-    geom_step,
-    ggplot,
-    labs,
-    scale_color_manual,
-    theme,
-    theme_minimal,
-)
 
 import frame_prc
 
@@ -31,24 +18,24 @@ FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
 MODELS = ["logistic", "boosting"]
 
 
-def draw(curves: pl.DataFrame, areas: pl.DataFrame) -> ggplot:
+def draw(curves: pl.DataFrame, areas: pl.DataFrame) -> p9.ggplot:
     """Draw a curve per model in a panel per airport, over the airport's prevalence."""
     return (
-        ggplot(curves, aes("recall", "precision"))
-        + geom_line(aes(group="f_score"), frame_prc.iso_f1(), color="#d9d9d9", size=0.3)
-        + geom_hline(aes(yintercept="prevalence"), areas, linetype="dashed", color="#666666")
+        p9.ggplot(curves, p9.aes("recall", "precision"))
+        + p9.geom_line(p9.aes(group="f_score"), frame_prc.iso_f1(), color="#d9d9d9", size=0.3)
+        + p9.geom_hline(p9.aes(yintercept="prevalence"), areas, linetype="dashed", color="#666666")
         # "vh" holds the precision of a point back to the previous recall, as average precision
         # does; the rows are in drawing order.
-        + geom_step(aes(color="model"), direction="vh", size=0.6)
-        + facet_wrap("origin")
-        + scale_color_manual(["#0072B2", "#D55E00"])  # Okabe and Ito
-        + coord_equal(xlim=(0, 1), ylim=(0, 1))
-        + labs(x="Recall", y="Precision", color="", title="Which flights arrive late?")
-        + theme_minimal()
-        + theme(
+        + p9.geom_step(p9.aes(color="model"), direction="vh", size=0.6)
+        + p9.facet_wrap("origin")
+        + p9.scale_color_manual(["#0072B2", "#D55E00"])  # Okabe and Ito
+        + p9.coord_equal(xlim=(0, 1), ylim=(0, 1))
+        + p9.labs(x="Recall", y="Precision", color="", title="Which flights arrive late?")
+        + p9.theme_minimal()
+        + p9.theme(
             figure_size=(10, 4),
             legend_position="top",
-            plot_background=element_rect("white", "white"),
+            plot_background=p9.element_rect("white", "white"),
         )
     )
 

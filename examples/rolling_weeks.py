@@ -1,10 +1,8 @@
 """Is the model still good? Average precision over time: by week, and in windows that overlap.
 
 Run it as ``python examples/rolling_weeks.py [FOLDER]`` after ``pip install '.[plot]'``. It prints
-how each week differs from the one before, with p-values corrected for multiple testing (Holm), and
-draws ``FOLDER/weeks.png`` and ``FOLDER/rolling_weeks.png`` (``out/...`` by default). Flights of one
-day are not independent, so the intervals and p-values take the day as the cluster. A week has only
-seven, so its interval is wide; that of four weeks is narrower.
+how each week differs from the one before, and draws weeks and windows of four weeks, whose
+intervals are narrower: flights of one day are not independent, and a week has only seven days.
 """
 
 from __future__ import annotations
@@ -26,9 +24,8 @@ COLUMNS = ["week", "value_a", "value_b", "difference", "ci_low", "ci_high", "p_a
 def rolling_weeks(rows: pl.LazyFrame, weeks: int) -> pl.LazyFrame:
     """Repeat each row in every window of some weeks that it belongs to.
 
-    A window is named by the Monday of its last week. Windows that reach beyond the data are left
-    out. Windows that overlap share rows: their average precisions go up and down together, so
-    compare only windows that do not.
+    A window is named by the Monday of its last week; those that reach beyond the data are left out.
+    Windows that overlap share rows, so compare only windows that do not.
     """
     week, before = DAY.dt.truncate("1w"), weeks - 1
     windows = pl.date_ranges(week, week.dt.offset_by(f"{before}w"), "1w")
@@ -43,24 +40,19 @@ def main(folder: Path) -> None:
     flights = pl.read_parquet(FLIGHTS)
     week = DAY.dt.truncate("1w").alias("week")
     ev = frame_prc.evaluate(flights, "late", "boosting", by=week, cluster="day")
-    weekly = ev.compare_segments(against="previous", adjust="holm", details=True)
-    marked = weekly.with_columns(changed=pl.col("p_adjusted") < SIGNIFICANT)
+    marked = ev.compare_segments(against="previous", adjust="holm", details=True).with_columns(
+        changed=pl.col("p_adjusted") < SIGNIFICANT
+    )
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=120, float_precision=4):
         print(marked.select(COLUMNS))
 
     folder.mkdir(parents=True, exist_ok=True)
     weeks = frame_prc.plot_summary(flights, "late", MODELS, by=week, cluster="day")
     weeks.save(folder / "weeks.png", ppi=110)
-    windows = frame_prc.plot_summary(
-        rolling_weeks(flights.lazy(), 4),
-        "late",
-        MODELS,
-        by="window",
-        cluster="day",
-        title="Late flights: four weeks up to each week",
-    )
+    rows = rolling_weeks(flights.lazy(), 4)
+    windows = frame_prc.plot_summary(rows, "late", MODELS, by="window", cluster="day")
     windows.save(folder / "rolling_weeks.png", ppi=110)
-    print(f"The pictures are {folder / 'weeks.png'} and {folder / 'rolling_weeks.png'}")
+    print(f"The pictures weeks.png and rolling_weeks.png are in {folder}")
 
 
 if __name__ == "__main__":

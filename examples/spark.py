@@ -1,21 +1,13 @@
 """Average precision per carrier on Spark, computed by the executors at any size.
 
 Run it as ``python examples/spark.py [TABLE]`` after ``pip install '.[spark]'``, with Java 17 or
-newer. ``TABLE`` is a Parquet file or folder that Spark can read; by default it is the flights in
-this repository.
-
-The same file runs on a cluster, with the session of the cluster and no changes::
+newer; ``TABLE`` is a Parquet file or folder. The same file runs on a cluster::
 
     spark-submit --master yarn --archives environment.tar.gz examples/spark.py s3://.../scores
 
-(any master works; only the driver needs this package, Narwhals and Polars). On Databricks,
-``%pip install`` the package in a notebook and call ``tables(spark.table("scores"))`` with the
-notebook's own ``spark``; a Spark Connect or serverless session takes the same calls.
-
-The result is an ordinary Spark DataFrame: lazy, and unordered until ``orderBy``. The source is read
-at the call, for a sample that tells where to cut large segments, and again by each action. So cache
-or write it first if it is costly to compute, or returns other rows when it is computed again. If
-you want several results, cache the counts: see ``tables``.
+Only the driver needs this package. On Databricks call ``tables(spark.table("scores"))``. Results
+are lazy and unordered. The source is read at the call, for a sample that tells where to cut large
+segments, and again by each action: cache it, or as here the counts, if it is costly to compute.
 """
 
 from __future__ import annotations
@@ -29,7 +21,6 @@ from typing import Any
 import frame_prc
 
 FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
-MODELS = ["logistic", "boosting"]
 
 
 def session() -> Any:
@@ -50,16 +41,10 @@ def session() -> Any:
 
 def tables(flights: Any) -> tuple[Any, Any]:
     """Return the average precision per model and carrier, and the corners of the curves."""
-    counts = frame_prc.counts(flights, "late", MODELS, by="carrier").cache()
-    counted: dict[str, Any] = {
-        "score": "threshold",
-        "pos": "pos",
-        "neg": "neg",
-        "by": ["model", "carrier"],
-    }
-    table = frame_prc.average_precision(counts, **counted)
-    curves = frame_prc.curve(counts, **counted, keep="corners")
-    return table, curves
+    counts = frame_prc.counts(flights, "late", ["logistic", "boosting"], by="carrier").cache()
+    keys = ["model", "carrier"]
+    ev = frame_prc.evaluate(counts, score="threshold", pos="pos", neg="neg", by=keys)
+    return ev.average_precision(), ev.curve(keep="corners")
 
 
 def main(source: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shlex
@@ -127,6 +128,8 @@ def _is_regular(target: Path) -> bool:
 
 def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(path).resolve()
+    if target.is_symlink():  # a loop, at which resolve() raises itself before Python 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if target.is_dir():
         raise FileError(f"{os.fspath(path)!r} is a folder", "the path of a file")
     if not target.parent.is_dir():

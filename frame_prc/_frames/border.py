@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
+MemoryT = TypeVar("MemoryT", pl.DataFrame, "pd.DataFrame", "nw.DataFrame[Any]")
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 

@@ -6,19 +6,21 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from inspect import Parameter, cleandoc, signature, unwrap
+from inspect import Parameter, cleandoc, signature
 from types import NoneType
 from typing import Annotated, Any, get_args
 
 import frame_prc
+from frame_prc._charts import options as chart_options
+from frame_prc._report import options as report_options
 from frame_prc._report.options import Section
+from frame_prc._request import specs
 from frame_prc._request.specs import Criterion, MeasureName, NamedAgainst
 from frame_prc.cli import values
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
 from frame_prc.cli.files import KINDS, Source
 from frame_prc.cli.output import DRAWN, FORMATS, WRITTEN
 from frame_prc.evaluation import roles
-from frame_prc.evaluation.evaluation import Evaluation
 
 _SHORT = {"truth": "-t", "score": "-s", "by": "-b", "weight": "-w", "output": "-o", "format": "-f"}
 _SEVERAL = "repeat it, or separate them by commas"
@@ -212,22 +214,25 @@ def options(verb: str) -> dict[str, Option]:
     """Return the options that are the parameters of a verb."""
     texts = described(getattr(frame_prc, verb).__doc__) | described(roles.SECTION)
     return {
-        name: _option(verb, name, one.annotation, _plain(texts[name]))
+        name: _option(name, one.annotation, _plain(texts[name]))
         for name, one in parameters(verb).items()
     }
 
 
-def _option(verb: str, name: str, annotation: str, text: str) -> Option:
+def _option(name: str, annotation: str, text: str) -> Option:
     kind = annotation.removesuffix(" | None")
-    option = _BY_TYPE.get(kind) or _choice(verb, kind)
+    option = _BY_TYPE.get(kind) or _choice(kind)
     help_text = _HELP.get(name) or " ".join(filter(None, [text, option.help]))
     return replace(option, help=help_text, **_BY_NAME.get(name, {}))
 
 
-def _choice(verb: str, alias: str) -> Option:
+# The types of options by name, such as those that take one of a few words.
+ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
+
+
+def _choice(alias: str) -> Option:
     """Return an option with one of the values of a type, such as ``Missing``."""
-    known = vars(roles) | unwrap(getattr(Evaluation, verb)).__globals__
-    return Option(str, "|".join(_words(known[alias])), read=_of_text(values.none_or))
+    return Option(str, "|".join(_words(ALIASES[alias])), read=_of_text(values.none_or))
 
 
 def _words(kind: Any) -> list[str]:

@@ -36,9 +36,7 @@ from frame_prc._request.specs import (
     Top,
 )
 from frame_prc._request.ties import check_expected_area
-from frame_prc._tables.areas import Areas
 from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc._tables.averages import Averages
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -81,8 +79,7 @@ class AreaVerbs(Evaluated[FrameT]):
             no rows are below the lowest of the ``thresholds``, the average precision of the exact
             scores also lies between them. Always included with ``thresholds``.
         ci
-            Add a confidence interval of this level, for example ``0.95``, for the average precision
-            in the population from which the rows were sampled.
+            Add an interval of this level, such as ``0.95``, for the population of the rows.
         ci_method
             ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as
             if the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
@@ -135,8 +132,7 @@ class AreaVerbs(Evaluated[FrameT]):
         precision, to first order; the standard error is the square root of the sum of squared
         influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
         Student's t on the logit scale; the lower limit allows for the average precision of few rows
-        being too high on average. The formulas, the bootstrap, and simulated coverage are in
-        ``examples/guide/statistics.md`` in the repository.
+        being too high on average. Formulas and coverage: ``examples/guide/statistics.md``.
 
         Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``top``, and no ``ci`` with
         weights, ``cluster``, ``calibrate`` or ``bootstrap``.
@@ -296,6 +292,8 @@ class AreaVerbs(Evaluated[FrameT]):
         │ 3          ┆ 0.777778          ┆ 0.082694 ┆ 0.992695 ┆ few_segments │
         └────────────┴───────────────────┴──────────┴──────────┴──────────────┘
         """
+        from frame_prc._tables.averages import Averages
+
         asked = self._request
         found = measured(asked, measure, calibrate, at)
         level = self._level(ci, has_interval=how != "micro")
@@ -437,6 +435,8 @@ class AreaVerbs(Evaluated[FrameT]):
         │ 5   ┆ 3     ┆ envelope     ┆ 0.733333 ┆ ok     │
         └─────┴───────┴──────────────┴──────────┴────────┘
         """
+        from frame_prc._tables.areas import Areas
+
         asked, methods = self._request, method_list(method)
         level = self._level(ci, has_interval=calibrate is None)
         start = check_option("start", start, STARTS)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from frame_prc._charts.on_axes import Drawn, check_axes, draw_curves, draw_summary
-from frame_prc._charts.options import SORTS, Sort
 from frame_prc._frames.border import FrameT
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration
@@ -16,6 +14,9 @@ from frame_prc.evaluation.verb import verb
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from frame_prc._charts.on_axes import Drawn
+    from frame_prc._charts.options import Sort
 
 
 class AxesVerbs(PictureVerbs[FrameT]):
@@ -68,6 +69,8 @@ class AxesVerbs(PictureVerbs[FrameT]):
         >>> [line.get_label() for line in drawn.lines]
         ['AP 0.833']
         """
+        from frame_prc._charts.on_axes import check_axes, draw_curves
+
         self._check_frame()
         style = check_axes("to_matplotlib", ax, line)
         level = level_of(self._level(ci))
@@ -137,6 +140,9 @@ class AxesVerbs(PictureVerbs[FrameT]):
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['all rows', 'north', 'south']
         """
+        from frame_prc._charts.on_axes import check_axes, draw_summary
+        from frame_prc._charts.options import SORTS
+
         self._check_frame()
         style = check_axes("summary_to_matplotlib", ax, line)
         level, sort = confidence(self._level(ci)), check_option("sort", sort, SORTS)

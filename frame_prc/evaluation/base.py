@@ -287,7 +287,7 @@ def _check_names(condition: pl.Expr, schema: pl.Schema) -> None:
 
 def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
     """Read columns of an engine's frame, or all of them."""
-    import narwhals as nw  # noqa: PLC0415 - the engine needs it, so it is installed
+    import narwhals as nw  # the engine needs it, so it is installed
 
     lf = nw.from_native(frame).lazy()
     chosen = lf if names is None else lf.select(sorted(names))
@@ -297,7 +297,7 @@ def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
 def engine_plans(engine: Engine) -> Any:
     """Return the module that plans verbs inside an engine."""
     try:
-        from frame_prc._engines import plans  # noqa: PLC0415 - needs an extra
+        from frame_prc._engines import plans  # needs an extra
     except ImportError as error:
         raise FrameError(
             f"{engine.kind} needs a package that is not installed: {error}",

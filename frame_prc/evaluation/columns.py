@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from textwrap import fill
 
 COLUMNS = {
@@ -146,26 +147,33 @@ COLUMNS = {
 _RETURNS = re.compile(r"(\nReturns\n-------\n.*?)(?=\n\n\w+\n---|\Z)", re.DOTALL)
 
 
-_ENTRIES = {name: names for names in COLUMNS for name in names.split(", ")}
+# What help has said of an option, or a name says, before it explains the columns.
+_TOLD = (
+    *("ci_low, ci_high", "precision_low, precision_high", "recall_low, recall_high"),
+    *("shrunk_low, shrunk_high", "n_dropped", "p_adjusted", "conclusion"),
+    "calibrated_average_precision_low, calibrated_average_precision_high, "
+    "calibrated_average_precision_std_error",
+    "roc_auc_low, roc_auc_high, roc_auc_std_error",
+    *("model, baseline", "method", "auc", "measure", "best_value, worst_value"),
+)
+_EXPLAINED = {name: names for names in COLUMNS if names not in _TOLD for name in names.split(", ")}
 
 
 def returned(doc: str) -> list[str]:
-    """Return the entries that the section Returns of a docstring names, in its order."""
+    """Return what to explain of the columns that the section Returns names, in its order."""
     section = " ".join("".join(_RETURNS.findall(doc)).split())
     words = [word for code in re.findall(r"``([^`]+)``", section) for word in code.split(", ")]
-    return [*dict.fromkeys(_ENTRIES[word] for word in words if word in _ENTRIES)]
+    return [*dict.fromkeys(_EXPLAINED[word] for word in words if word in _EXPLAINED)]
 
 
 def with_columns(doc: str) -> str:
     """Return a docstring that explains the columns which its section Returns names."""
-    lines = [
-        fill(
-            f"``{names}``: {COLUMNS[names]}.",
-            96,
-            initial_indent="    - ",
-            subsequent_indent=" " * 6,
-        )
-        for names in returned(doc)
-    ]
+    lines = [_explained(names) for names in returned(doc)]
     explained = "\n\n" + "\n".join(lines) if lines else ""
     return _RETURNS.sub(lambda found: found[1].rstrip() + explained, doc)
+
+
+@cache
+def _explained(names: str) -> str:
+    item = f"``{names}``: {COLUMNS[names]}."
+    return fill(item, 96, initial_indent="    - ", subsequent_indent=" " * 6)

@@ -22,9 +22,6 @@ from frame_prc._request.intervals import draws
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table
-from frame_prc._tables.chance_test import ChanceTests
-from frame_prc._tables.compare import Differences
-from frame_prc._tables.paired import PairedDifferences
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError
@@ -54,29 +51,21 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the confidence interval for the difference in the population from which the
-            rows were sampled.
+            The level of the interval for the difference in the population of the rows.
         baseline
-            The name of a model that each other one is compared with, instead of each with the
-            earlier ones of the list.
+            A model that each other one is compared with, instead of each with the earlier ones.
         measure
             ``"average_precision"``, the default: models have the same rows, and so the same
             prevalence. ``"calibrated_average_precision"``: that at another prevalence.
-            ``"roc_auc"``: the area under the ROC curve.
-
-            ``"partial_roc_auc"``: the part of it up to a false positive rate, ``at={"fpr": 0.1}``,
-            on McClish's scale: 0.5 for random scores, 1 for perfect ones.
-
-            Of probabilities: ``"brier"``, ``"log_loss"``, ``"mean_score"``,
-            ``"calibration_gap"``, the mean score less the share of positives,
-            ``"observed_expected"``, that share over the mean score, and ``"brier_skill"``, 1 less
-            the Brier score over that of the share of positives as the score of all rows.
-
-            At a point, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``, ``"specificity"``,
-            ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"`` (Matthews' correlation) and
-            ``"net_benefit"`` (Vickers & Elkin 2006).
-
-            Of a list of measures, each has a row, named in the column ``measure``.
+            ``"roc_auc"``: the area under the ROC curve; ``"partial_roc_auc"``: up to the false
+            positive rate ``at``, on McClish's scale (0.5 is random, 1 perfect). Of probabilities:
+            ``"brier"``, ``"log_loss"``, ``"mean_score"``, ``"calibration_gap"`` (the mean score
+            less the share of positives), ``"observed_expected"`` (that share over the mean score),
+            and ``"brier_skill"`` (1 less the Brier score over that of the share of positives as the
+            score of all rows). At a point, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``,
+            ``"specificity"``, ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"``
+            (Matthews' correlation) and ``"net_benefit"`` (Vickers & Elkin 2006). Of a list of
+            measures, each has a row, named in the column ``measure``.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
@@ -99,12 +88,11 @@ class ComparisonVerbs(Evaluated[FrameT]):
             or as :class:`Draws` says; needs NumPy. The p-value is ``(1 + hits) / (1 +
             replicates)``; with up to 16 segments all combinations of signs are evaluated.
         adjust
-            Show ``p_adjusted`` in place of ``p_value``: the p-values corrected for multiple testing
-            over all rows of the result that have one. ``"holm"`` controls the probability of any
-            false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
-            positives. ``"max"`` controls what Holm does, with more power where the models, or pairs
-            of them, are alike (Westfall & Young 1993); needs NumPy, and is not for ``over``. The
-            intervals are not corrected.
+            Show ``p_adjusted`` in place of ``p_value``: corrected for multiple testing over all
+            rows of the result that have one. ``"holm"`` controls the probability of any false
+            positive, ``"bh"`` (Benjamini & Hochberg 1995) their expected share. ``"max"`` controls
+            what Holm does, with more power where models, or pairs of them, are alike (Westfall &
+            Young 1993); needs NumPy, and is not for ``over``. Intervals are not corrected.
         margin
             The largest loss that does not matter, such as 0.01. The table then has a ``conclusion``
             in place of the p-value: the model is ``"better"`` than its baseline, ``"not worse"``
@@ -176,6 +164,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ new   ┆ old      ┆ 0.299825   ┆ 0.263218 ┆ 0.33491 ┆ 2.7457e-32 ┆ ok     │
         └───────┴──────────┴────────────┴──────────┴─────────┴────────────┴────────┘
         """
+        from frame_prc._tables.compare import Differences
+        from frame_prc._tables.paired import PairedDifferences
+
         self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)
@@ -246,13 +237,11 @@ class ComparisonVerbs(Evaluated[FrameT]):
             average precision is at least that of the segment. Scores, ties and weights stay with
             their rows.
         ci
-            The level of the confidence interval for the difference in the population from which the
-            rows were sampled.
+            The level of the interval for the difference in the population of the rows.
         measure
             ``"calibrated_average_precision"``, the default: both sides are at the same prevalence.
-            ``"average_precision"``: as it is; it grows with the prevalence, so segments of unequal
-            prevalence differ for that reason alone. ``"roc_auc"``: the area under the ROC curve,
-            which does not depend on the prevalence. The others are those of
+            ``"average_precision"`` grows with the prevalence, so segments of unequal prevalence
+            differ for that reason alone; ``"roc_auc"`` does not. The others are those of
             :func:`compare_models`.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``, as in
@@ -302,12 +291,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Notes
         -----
         The standard error comes from the influences of the rows of both sides (with ``cluster``, of
-        each cluster, which may have rows on both). The interval comes from those of the two areas
-        (Zou & Donner 2008), and the p-value is the smallest ``1 - ci`` whose interval does not
-        contain 0, so they never contradict each other. Standard error, interval and p-value are
-        null if the rows show no spread, as with a single positive.
-        ``examples/guide/statistics.md`` in the repository has the formulas and simulated error
-        rates.
+        each cluster, which may have rows on both); interval and p-value are as in
+        :func:`compare_models`.
 
         Examples
         --------
@@ -330,6 +315,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ 2      ┆ others    ┆ 0.036531   ┆ -0.118854 ┆ 0.190436 ┆ 1.0        ┆ ok     │
         └────────┴───────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
+        from frame_prc._tables.chance_test import ChanceTests
+        from frame_prc._tables.compare import Differences
+
         self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frame_prc._curves.counts import Counts
-from frame_prc._curves.curve import Curve, Extras
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import check_probabilities
@@ -21,9 +19,6 @@ from frame_prc._request.options import (
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start
-from frame_prc._tables.band import Band
-from frame_prc._tables.recall_grid import RecallGrid
-from frame_prc._tables.reliability import Reliability
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -138,6 +133,9 @@ class CurveVerbs(Evaluated[FrameT]):
         │ 0.2       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 0.5       ┆ 1.0    │
         └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
         """
+        from frame_prc._curves.curve import Curve, Extras
+        from frame_prc._tables.recall_grid import RecallGrid
+
         asked = self._request
         start, kept = check_option("start", start, STARTS), points_to_keep(keep)
         envelope = check_option("envelope", envelope, (True, False))
@@ -231,6 +229,8 @@ class CurveVerbs(Evaluated[FrameT]):
         │ 1.0    ┆ 0.571429  ┆ 0.485109      ┆ 0.657386       ┆ few_positives │
         └────────┴───────────┴───────────────┴────────────────┴───────────────┘
         """
+        from frame_prc._tables.band import Band
+
         self._check_frame()
         grid, level = recall_list(recalls), confidence(self._level(ci))
         drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
@@ -299,6 +299,8 @@ class CurveVerbs(Evaluated[FrameT]):
         │ 0.5     ┆ 3   ┆ 0.733333   ┆ 0.666667 ┆ 0.20766      ┆ 0.938508      ┆ few_rows │
         └─────────┴─────┴────────────┴──────────┴──────────────┴───────────────┴──────────┘
         """
+        from frame_prc._tables.reliability import Reliability
+
         self._check_frame()
         table = Reliability(bin_edges(bins), confidence(self._level(ci)))
         check_probabilities(self._request, table.measure_names)
@@ -367,6 +369,8 @@ class CurveVerbs(Evaluated[FrameT]):
         │ 0.2       ┆ 0   ┆ 1   │
         └───────────┴─────┴─────┘
         """
+        from frame_prc._curves.counts import Counts
+
         asked = self._request
         squares = check_option("squares", squares, (True, False))
         bins = bins_of(thresholds, ascending=asked.ascending)

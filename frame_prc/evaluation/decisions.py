@@ -20,8 +20,6 @@ from frame_prc._request.targets import (
     targets,
     with_joint,
 )
-from frame_prc._tables.operating_points import OperatingPoints
-from frame_prc._tables.threshold_table import ThresholdTable
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError, type_name
@@ -98,13 +96,12 @@ class DecisionVerbs(Evaluated[FrameT]):
             at once: two or more of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and
             ``predicted_count``, one number each. Where no point does, its row holds nulls.
         guarantee
-            Choose thresholds that meet the target on new rows too, with at least this probability,
-            such as ``0.95``. Without it, about half of the chosen thresholds miss it there. For
-            ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. The new
-            rows must come from the same distribution. If there are too few rows, the row holds
-            nulls, and ``n_needed`` is the least number of positives (``recall``), negatives
-            (``fpr``) or rows predicted positive (``precision``) that can be enough: with
-            ``cluster`` and weights, the effective number. Needs NumPy.
+            Choose thresholds that meet the target on new rows of the same distribution too, with at
+            least this probability, such as ``0.95``. Without it, about half miss it there. For
+            ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. Of too
+            few rows, the row holds nulls, and ``n_needed`` is the least number of positives
+            (``recall``), negatives (``fpr``) or rows predicted positive (``precision``) that can be
+            enough: with ``cluster`` and weights, the effective number. Needs NumPy.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
             itself, intervals of this level for the precision and the recall that new rows have at
@@ -140,12 +137,9 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        A threshold that is chosen on some rows does better on them than on others, so hold it to
-        other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``, then
-        ``test.prc.operating_points(..., threshold=chosen)``.
-
-        Inside DuckDB, Spark and Ibis (see :func:`evaluate`), ``threshold`` is numbers, and ``ci``
-        is for these only, without ``cluster``.
+        Hold what is chosen to other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``,
+        then ``test.prc.operating_points(..., threshold=chosen)``. Inside DuckDB,
+        Spark and Ibis ``threshold`` is numbers, and ``ci`` is for these only, without ``cluster``.
 
         Examples
         --------
@@ -163,6 +157,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         │ f_beta=1   ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 3               ┆ ok     │
         └────────────┴───────────┴───────────┴────────┴─────────────────┴────────┘
         """
+        from frame_prc._tables.operating_points import OperatingPoints
+
         numbers, column, given = _given(unwrapped(threshold))
         asked: dict[Criterion, object] = {
             "recall": recall,
@@ -256,6 +252,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         │ 0.8       ┆ 250.0           ┆ 1.0       ┆ 0.5    ┆ 1   ┆ 0   ┆ ok     │
         └───────────┴─────────────────┴───────────┴────────┴─────┴─────┴────────┘
         """
+        from frame_prc._tables.threshold_table import ThresholdTable
+
         costs = None if cost is None else targets({"cost": cost})[0].costs
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
         if thresholds is not None:

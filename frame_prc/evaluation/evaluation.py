@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from html import escape
 from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack, overload
 
 import polars as pl
 
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
-from frame_prc._frames.border import FrameT, check_frame, unwrapped
+from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
 from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.near_misses import name_hint, refuses_unknown
@@ -28,6 +27,10 @@ from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
 from frame_prc.evaluation.tables import TableVerbs
 from frame_prc.exceptions import OptionError, PrcError, message, shown, type_name
+
+if TYPE_CHECKING:
+    import duckdb
+    import narwhals as nw
 
 _FEW = 2  # scores; of so few rows, no model has more
 
@@ -147,6 +150,20 @@ class Evaluation(
         """
         return self.segments(None)
 
+    @overload
+    def collect(self: Evaluation[MemoryT]) -> Evaluation[MemoryT]: ...
+
+    @overload
+    def collect(self: Evaluation[nw.LazyFrame[Any]]) -> Evaluation[nw.DataFrame[Any]]: ...
+
+    @overload
+    def collect(
+        self: Evaluation[pl.LazyFrame] | Evaluation[duckdb.DuckDBPyRelation],
+    ) -> Evaluation[pl.DataFrame]: ...
+
+    @overload
+    def collect(self) -> Evaluation[Any]: ...
+
     def collect(self) -> Evaluation[Any]:
         """Read the columns of a lazy frame or of an engine once, for all verbs that follow.
 
@@ -175,6 +192,8 @@ class Evaluation(
         return "\n".join([f"Evaluation of a {type_name(self.frame)}", *lines])
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = "".join(
             f"<tr><th style='text-align: left'>{escape(name)}</th>"
             f"<td style='text-align: left'>{escape(text)}</td></tr>"

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from frame_prc._charts.options import chart_look, check_altair, panel_size
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.counts import Counts, merge
-from frame_prc._curves.expression import rank_expression, weighted_expression
-from frame_prc._curves.operating_points import iso_lines
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, scan_all, source_of
 from frame_prc._frames.pandas_frames import Labels
@@ -22,10 +18,6 @@ from frame_prc._request.intervals import seed_of
 from frame_prc._request.options import f_scores_and_steps, row_number, threshold_number
 from frame_prc._request.roles import check_column, check_option, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
-from frame_prc._rows import one_vs_rest as _labels
-from frame_prc._rows.label_sample import COLUMNS as SAMPLED
-from frame_prc._rows.label_sample import asked_sample, sampled
-from frame_prc._rows.one_vs_rest import label_request
 from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from frame_prc.evaluation.base import engine_plans
 from frame_prc.evaluation.verb import verb
@@ -90,9 +82,11 @@ def plot_table(
     >>> type(chart).__name__
     'LayerChart'
     """
+    from frame_prc._charts.options import chart_look, check_altair, panel_size
+
     check_frame(frame, takes_counts=False)
     check_altair("plot_table")
-    from frame_prc._charts.results import draw_result  # noqa: PLC0415 - needs Altair
+    from frame_prc._charts.results import draw_result  # now that Altair is there
 
     look = chart_look(dark, title, *panel_size(size))
     return draw_result(scan_all(frame).collect(), look)
@@ -148,6 +142,8 @@ def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
     │ 0.2       ┆ 0   ┆ 3   │
     └───────────┴─────┴─────┘
     """
+    from frame_prc._curves.counts import Counts, merge
+
     if not frames:
         raise OptionError("no counts are given", "one or more frames")
     for frame in frames:
@@ -290,13 +286,15 @@ def one_vs_rest(
     │ dog   ┆ 3   ┆ 1     ┆ 0.5               ┆ ok     │
     └───────┴─────┴───────┴───────────────────┴────────┘
     """
+    from frame_prc._rows import one_vs_rest as classes
+
     check_frame(frame, takes_counts=False)
     labels = Labels(frame)
-    asked = label_request(*map(labels.name, (truth, score, by, weight, row)))
+    asked = classes.label_request(*map(labels.name, (truth, score, by, weight, row)))
 
     source = source_of(frame, asked.column_names())
-    long = _labels.one_vs_rest(source.lf, asked, in_memory=source.in_memory)
-    return cast("FrameT", labels.back(source.result(long, _labels.COLUMNS)))
+    long = classes.one_vs_rest(source.lf, asked, in_memory=source.in_memory)
+    return cast("FrameT", labels.back(source.result(long, classes.COLUMNS)))
 
 
 @verb
@@ -356,18 +354,20 @@ def sample_to_label(
     >>> round(to_label["weight"].sum())  # about as many as there are rows
     1006
     """
+    from frame_prc._rows import label_sample as drawn
+
     check_frame(frame, takes_counts=False)
     ascending = check_option("ascending", ascending, (True, False))
     number, start = row_number(n), seed_of(seed)
     labels = Labels(frame)
-    asked = asked_sample(
+    asked = drawn.asked_sample(
         labels.name(score), number, labels.name(by), ascending=ascending, seed=start
     )
 
     def plan(frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
-        return sampled(frames[0], asked, in_memory=in_memory)
+        return drawn.sampled(frames[0], asked, in_memory=in_memory)
 
-    return apply_all([frame], plan, SAMPLED)
+    return apply_all([frame], plan, drawn.COLUMNS)
 
 
 @verb
@@ -430,6 +430,8 @@ def average_precision_expr(
     │ south  ┆ 0.5               │
     └────────┴───────────────────┘
     """
+    from frame_prc._curves.expression import rank_expression, weighted_expression
+
     ascending = check_option("ascending", ascending, (True, False))
     truth = _column("truth", truth)
     score = _per_row(_column("score", score), truth)
@@ -493,5 +495,7 @@ def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) 
     │ 0.5     ┆ 1.0      ┆ 0.333333  │
     └─────────┴──────────┴───────────┘
     """
+    from frame_prc._curves.operating_points import iso_lines
+
     scores, steps = f_scores_and_steps(f_scores, points)
     return iso_lines(scores, steps)

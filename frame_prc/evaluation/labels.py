@@ -11,7 +11,6 @@ from frame_prc._request.comparisons import check_rows, models_measured
 from frame_prc._request.intervals import confidence
 from frame_prc._request.roles import check_column
 from frame_prc._request.specs import Interval, IntoColumn, MeasureName
-from frame_prc._tables.prediction_powered import PredictionPowered
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -90,6 +89,8 @@ class LabelVerbs(Evaluated[FrameT]):
         │ 250 ┆ 68    ┆ 0.78581           ┆ 0.712251 ┆ 0.843805 ┆ 385.21496        ┆ ok     │
         └─────┴───────┴───────────────────┴──────────┴──────────┴──────────────────┴────────┘
         """
+        from frame_prc._tables.prediction_powered import PredictionPowered
+
         self._check_frame(takes_counts=False)
         asked, level = self._request, confidence(self._level(ci))
         check_rows(asked)

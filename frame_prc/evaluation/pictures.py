@@ -10,33 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from frame_prc._charts.data import ChartSource, counts_of_curve, source_of_curve, source_of_rows
-from frame_prc._charts.options import (
-    KINDS,
-    SORTS,
-    Facet,
-    Kind,
-    OperatingPoints,
-    Overlay,
-    Sort,
-    chart_look,
-    chart_options,
-    check_altair,
-    check_width,
-    panel_size,
-)
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.curve import CURVE, Curve, Extras
-from frame_prc._curves.curve_frame import CurveFrame, check_unused, is_curve, read_curve
-from frame_prc._engines.operations import Engine
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, scan_all
-from frame_prc._ggplot.write import check_keys, table_path
-from frame_prc._ggplot.write import write as write_for_r
-from frame_prc._report.evaluation import evaluate
-from frame_prc._report.options import Section, report_options
-from frame_prc._report.write import report_paths
-from frame_prc._report.write import write as write_report
 from frame_prc._request.comparisons import models_compared, models_to_compare
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration, check_title, points_to_keep
@@ -51,14 +27,19 @@ from frame_prc._request.specs import (
     Keep,
     Start,
 )
-from frame_prc._rows.rows import Rows
 from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc._tables.summary import Summary
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, in_polars
 from frame_prc.evaluation.verb import verb
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
+
+    from frame_prc._charts.data import ChartSource
+    from frame_prc._charts.options import Facet, Kind, OperatingPoints, Overlay, Sort
+    from frame_prc._curves.curve_frame import CurveFrame
+    from frame_prc._engines.operations import Engine
+    from frame_prc._report.options import Section
+    from frame_prc._rows.rows import Rows
 
 
 class PictureVerbs(Evaluated[FrameT]):
@@ -177,11 +158,13 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> type(chart).__name__, chart.usermeta["frame_prc"]["precision_error"]
         ('VConcatChart', 0.0)
         """
+        from frame_prc._charts.options import chart_look, chart_options, check_altair, panel_size
+
         self._check_frame()
         check_altair("plot")
         look, level = chart_look(dark, title, *panel_size(size)), self._level(ci)
         options = chart_options(x, level, band, iso_f1, points, roc, facet, overlay, y, look)
-        from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair is slow
+        from frame_prc._charts import curves, saving, thresholds  # now that Altair is there
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot
         return saving.with_files(draw(self._chart_source(), options))
@@ -298,12 +281,14 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> windows.prc.average_precision("late", "score", by="up_to").collect()["n"].to_list()
         [3, 5, 5, 5, 2]
         """
+        from frame_prc._charts.options import KINDS, SORTS, chart_look, check_altair, check_width
+
         self._check_frame()
         check_altair("plot_summary")
         check_width(width)
         level, look = confidence(self._level(ci)), chart_look(dark, title, width)
         sort, kind = check_option("sort", sort, SORTS), check_option("kind", kind, KINDS)
-        from frame_prc._charts import saving, summary  # noqa: PLC0415 - Altair is slow
+        from frame_prc._charts import saving, summary  # now that Altair is there
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
         source = self._chart_source(common_rows=True, reference=reference)
@@ -315,6 +300,10 @@ class PictureVerbs(Evaluated[FrameT]):
         self, *, common_rows: bool = False, reference: Calibration | None = None
     ) -> ChartSource:
         """Return the segments of rows, of counts, or of a curve frame."""
+        from frame_prc._charts.data import source_of_curve, source_of_rows
+        from frame_prc._curves.curve import CURVE
+        from frame_prc._curves.curve_frame import check_unused, is_curve
+
         if is_curve(self.roles):
             check_unused(**self.roles)
             points = scan_all(self._native).collect()
@@ -324,6 +313,8 @@ class PictureVerbs(Evaluated[FrameT]):
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
         """Return which models to compare, where there are single rows of several."""
+        from frame_prc._curves.curve_frame import is_curve
+
         if is_curve(self.roles):
             return None
         asked, pair = self._request, 2
@@ -414,6 +405,9 @@ class PictureVerbs(Evaluated[FrameT]):
         ...     print(table.name, script.name)
         late.tsv late.R
         """
+        from frame_prc._curves.curve_frame import check_unused, is_curve, read_curve
+        from frame_prc._ggplot.write import check_keys, table_path, write
+
         table = table_path(path)
         check_title(title)
         self._check_frame()
@@ -430,12 +424,14 @@ class PictureVerbs(Evaluated[FrameT]):
             points, areas, clusters = self._tables_for_r(start, kept, level)
             models = [name for name in self._request.models if name is not None]
         drawn, known = pl.collect_all([points, areas])
-        return write_for_r(drawn, known, table, title, interval, clusters, models)
+        return write(drawn, known, table, title, interval, clusters, models)
 
     def _tables_for_r(
         self, start: Start, keep: Keep, level: float | None
     ) -> tuple[pl.LazyFrame, pl.LazyFrame, str | None]:
         """Return the curves of rows, their average precisions, and the name of their clusters."""
+        from frame_prc._curves.curve import Curve, Extras
+
         z = None if level is None else normal_quantile(level)
         curve = Curve(start, keep, extras=Extras(z=z))
         areas = AveragePrecision(interval=None if level is None else Interval(level))
@@ -474,8 +470,7 @@ class PictureVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals; tests are at the level ``1 - ci``.
         baseline
-            The name of a model that each other one is compared with, instead of each with the
-            earlier ones of the list.
+            A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
             The prevalence at which segments are compared: ``"pooled"``, the default, is the share
             of positives of all rows of the model; for ``"highest"`` see :func:`summary`. Give a
@@ -533,6 +528,11 @@ class PictureVerbs(Evaluated[FrameT]):
         ...     print(page.name, numbers.name)
         late.html late.json
         """
+        from frame_prc._report.evaluation import evaluate
+        from frame_prc._report.options import report_options
+        from frame_prc._report.write import report_paths, write
+        from frame_prc._tables.summary import Summary
+
         paths = report_paths(path)
         options = report_options(
             self._level(ci),
@@ -554,7 +554,7 @@ class PictureVerbs(Evaluated[FrameT]):
             rows = self._rows_in_memory(outputs, common_rows=True)
         else:
             rows = self._counts_of_engine(engine, outputs)
-        write_report(evaluate(rows, asked, options), paths)
+        write(evaluate(rows, asked, options), paths)
         return paths
 
     def _counts_of_engine(self, engine: Engine, outputs: Collection[str]) -> Rows:
@@ -577,6 +577,8 @@ class PictureVerbs(Evaluated[FrameT]):
 
 def _areas_of_curve(curve_frame: CurveFrame) -> pl.LazyFrame:
     """Return keys and average precision of a curve; null where it lacks points that count."""
+    from frame_prc._charts.data import counts_of_curve
+
     rows = counts_of_curve(curve_frame)
     table = AveragePrecision().finished(rows)
     names = dict(zip(rows.columns.result_keys, curve_frame.keys, strict=True))

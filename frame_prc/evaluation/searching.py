@@ -23,8 +23,6 @@ from frame_prc._request.searching import (
     window_of,
 )
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
-from frame_prc._tables.finds import Finds
-from frame_prc._tables.watched import Watched
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError, type_name
@@ -138,6 +136,8 @@ class SearchVerbs(Evaluated[FrameT]):
         │ site=3  ┆ 156   ┆ 0.371758 ┆ -0.462881  ┆ -0.532729 ┆ -0.390828 ┆ 0.0005     ┆ ok     │
         └─────────┴───────┴──────────┴────────────┴───────────┴───────────┴────────────┴────────┘
         """
+        from frame_prc._tables.finds import Finds
+
         self._check_frame(takes_counts=False)
         if columns is not None:
             own = {**self.roles, "by": columns}
@@ -272,6 +272,8 @@ class SearchVerbs(Evaluated[FrameT]):
         │ 9    ┆ 145   ┆ 0.362192 ┆ 0.835965  ┆ 0.755496 ┆ alarm      ┆ ok     │
         └──────┴───────┴──────────┴───────────┴──────────┴────────────┴────────┘
         """
+        from frame_prc._tables.watched import Watched
+
         self._check_frame()
         asked, level = self._request, confidence(self._level(ci))
         check_one_grouping(asked)

@@ -30,10 +30,6 @@ from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import MeasureName, SegmentsTest
 from frame_prc._rows.table import Table
-from frame_prc._tables.heterogeneity import Heterogeneity
-from frame_prc._tables.influences import Influences
-from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
-from frame_prc._tables.shrunk import Shrunken
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError
@@ -138,6 +134,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 3          ┆ 2           ┆ 0            ┆ 0.058215 ┆ 0.107682     ┆ 0.806   ┆ ok     │
         └────────────┴─────────────┴──────────────┴──────────┴──────────────┴─────────┴────────┘
         """
+        from frame_prc._tables.heterogeneity import Heterogeneity
+
         self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
@@ -233,6 +231,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 2      ┆ 0.62808  ┆ 0.611225 ┆ 0.2195            ┆ ok     │
         └────────┴──────────┴──────────┴───────────────────┴────────┘
         """
+        from frame_prc._tables.shrunk import Shrunken
+
         self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
@@ -318,6 +318,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 110   ┆ 0.381058 ┆ 0.039963  ┆ 2945     ┆ 1080         ┆ ok     │
         └───────┴──────────┴───────────┴──────────┴──────────────┴────────┘
         """
+        from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
+
         self._check_frame(takes_counts=difference is None)
         asked, level = self._request, confidence(self._level(ci))
         check_one_of({"width": width, "difference": difference})
@@ -398,6 +400,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 3   ┆ -0.0              │
         └─────┴───────────────────┘
         """
+        from frame_prc._tables.influences import Influences
+
         self._check_frame(takes_counts=False)
         asked = self._request
         check_rows(asked)

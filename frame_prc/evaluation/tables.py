@@ -24,7 +24,6 @@ from frame_prc._request.specs import (
     Interval,
     SegmentsAre,
 )
-from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -93,8 +92,7 @@ class TableVerbs(Evaluated[FrameT]):
             ``calibrated_average_precision_std_error``, ``calibrated_average_precision_low,
             calibrated_average_precision_high``, ``interpolated, normalised_interpolated, gain,
             best_f1, best_f1_threshold``, ``roc_auc, roc_auc_std_error, roc_auc_low, roc_auc_high``
-            and, with ``overall``, ``n_undefined``. With ``shrink``, ``shrunk, shrunk_low,
-            shrunk_high`` replace the interval and the lift. Sorted by the keys.
+            and, with ``overall``, ``n_undefined``. Sorted by the keys.
 
             Other measures, each with its interval, are those of :func:`compare_models`; of
             probabilities, a score above 1 by up to 0.001, as of rounded sums, counts as 1. Areas
@@ -141,6 +139,8 @@ class TableVerbs(Evaluated[FrameT]):
         │ 2      ┆ 100 ┆ 37    ┆ 0.62808           ┆ 0.466758 ┆ 0.760892 ┆ 1.583475 ┆ ok     │
         └────────┴─────┴───────┴───────────────────┴──────────┴──────────┴──────────┴────────┘
         """
+        from frame_prc._tables.summary import MEASURES, Summary
+
         self._check_frame()
         overall = check_option("overall", overall, (True, False))
         interval = Interval(confidence(self._level(ci)))

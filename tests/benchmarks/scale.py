@@ -2,8 +2,8 @@
 
 Makes a file of 20 million rows in 1,000 segments in the folder, and reads it as often as asked
 (``--files``, 5 by default; 50 are a billion rows): counts in bins, in one scan and file by file,
-the exact average precision, and the same and all curves in passes (``--passes``, 20 by default), as
-in examples/bigger_than_memory.py. Each runs in a process of its own, whose peak memory is printed.
+the exact average precision, and all curves in passes (``--passes``, 20 by default), as in
+examples/bigger_than_memory.py. Each runs in a process of its own, whose peak memory is printed.
 """
 
 from __future__ import annotations
@@ -47,11 +47,6 @@ def exact(files: list[Path], passes: int) -> pl.DataFrame:  # noqa: ARG001
     return frame_prc.average_precision(pl.scan_parquet(files), **ASKED).collect()
 
 
-def exact_by_scores(files: list[Path], passes: int) -> pl.DataFrame:
-    """Find the exact average precision, a range of scores in each pass."""
-    return bigger_than_memory.average_precision_by_scores(_as_flights(files), passes)
-
-
 def curves_by_segments(files: list[Path], passes: int) -> pl.DataFrame:
     """Write all curves, a share of the segments in each pass."""
     with tempfile.TemporaryDirectory(dir=files[0].parent) as folder:
@@ -64,10 +59,7 @@ def _as_flights(files: list[Path]) -> pl.LazyFrame:
     return pl.scan_parquet(files).rename(names)
 
 
-RUNS = {
-    run.__name__: run
-    for run in (one_scan, file_by_file, exact, exact_by_scores, curves_by_segments)
-}
+RUNS = {run.__name__: run for run in (one_scan, file_by_file, exact, curves_by_segments)}
 
 
 def main() -> None:

@@ -80,7 +80,7 @@ IMPOSSIBLE = [
     (pl.Decimal(4, 1), Decimal("1E-50")),
     (pl.Decimal(4, 1), 0.15),
     (pl.Boolean, 1),
-    (pl.Boolean, np.datetime64("NaT")),
+    (pl.Boolean, np.datetime64("NaT", "ns")),
     (pl.Datetime("ms"), datetime(2020, 1, 1, 0, 0, 0, 999)),
     (pl.Datetime("us"), pd.Timestamp(1)),
     (pl.Datetime("us"), pd.NaT),

@@ -386,28 +386,14 @@ def test_missing_package_is_skipped_by_name_but_fails_in_ci(monkeypatch, ci, out
         optional.require_module("no_such_package.of_any_name")
 
 
-@pytest.mark.parametrize("scores", ["as they are", "tied", "with infinities"])
-@pytest.mark.parametrize("passes", [2, 3, 10])
-def test_passes_over_scores_and_segments_give_what_one_pass_gives(scores, passes, tmp_path):
+def test_passes_over_segments_give_what_one_pass_gives(tmp_path):
     example = runpy.run_path(str(EXAMPLES / "bigger_than_memory.py"))
-    score = pl.col("boosting")
-    change = {
-        "as they are": score,
-        "tied": score.round(1),
-        "with infinities": pl.when(score > 0.6).then(float("inf")).otherwise(score.log()),
-    }[scores]
-    rows = pl.read_parquet(FLIGHTS).with_columns(change.alias("boosting"))
-    rows = rows.with_columns(pl.col("late") & (pl.col("carrier") != "HA"))
-    found = example["average_precision_by_scores"](rows.lazy(), passes)
-    whole = frame_prc.average_precision(rows, "late", "boosting", by="carrier")
-    assert whole["average_precision"].null_count() == 1
-    assert_frame_equal(found, whole.select("carrier", "average_precision"), rel_tol=1e-12)
-    parts = map(pl.read_parquet, example["curves_by_segments"](rows.lazy(), tmp_path, passes))
+    rows = pl.read_parquet(FLIGHTS).with_columns(pl.col("late") & (pl.col("carrier") != "HA"))
+    parts = map(pl.read_parquet, example["curves_by_segments"](rows.lazy(), tmp_path, 3))
     curves = pl.concat(parts).sort("carrier", maintain_order=True)
     assert_frame_equal(curves, frame_prc.curve(rows, "late", "boosting", by="carrier"))
 
 
 def test_passes_run_from_the_command_line(tmp_path):
-    text = run(sys.executable, EXAMPLES / "bigger_than_memory.py", cwd=tmp_path)
-    assert "shape: (16, 2)" in text
+    run(sys.executable, EXAMPLES / "bigger_than_memory.py", cwd=tmp_path)
     assert len(list((tmp_path / "out").glob("curves_*.parquet"))) == 4

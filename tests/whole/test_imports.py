@@ -121,6 +121,17 @@ def test_verbs_are_imported_at_their_first_use():
     assert run(inspect.cleandoc(code)) == "False\nTrue"
 
 
+def test_a_table_needs_no_code_of_pictures_pages_or_other_tables():
+    code = """
+import sys, polars as pl, frame_prc
+pl.DataFrame({"t": [1, 0], "s": [2, 1]}).prc.average_precision("t", "s", ci=0.95)
+rooms = [name.split(".")[1:] for name in sys.modules if name.startswith("frame_prc.")]
+print(*sorted(parts[1] for parts in rooms if parts[0] == "_tables" and parts[1:]))
+print(*sorted({parts[0] for parts in rooms} & {"_charts", "_ggplot", "_report", "cli"}))
+"""
+    assert run(code) == "average_precision"  # nothing of the other rooms
+
+
 def test_many_threads_may_use_a_verb_first():
     code = """
 import sys, threading

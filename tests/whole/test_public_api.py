@@ -259,8 +259,8 @@ def test_default_tables_show_whole_in_a_terminal(kind):
 
 
 def test_help_lists_the_verbs_in_the_words_and_the_order_of_the_command_line():
-    verbs = PrcFrame.__doc__.partition("The verbs::")[2]
-    listed = re.findall(r"^ {8}(\w+) +(\S.*)$", verbs, re.MULTILINE)
+    verbs = inspect.cleandoc(PrcFrame.__doc__).partition("The verbs::")[2]
+    listed = re.findall(r"^ {4}(\w+) +(\S.*)$", verbs, re.MULTILINE)
     firsts = {name: getattr(frame_prc, name).__doc__.splitlines()[0] for name, _ in listed}
     assert {name: text.replace("`", "``") for name, text in listed} == firsts
     assert sorted(firsts) == sorted(VERBS)

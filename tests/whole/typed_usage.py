@@ -57,6 +57,10 @@ def methods_are_typed_by_the_frame(
     assert_type(frame_prc.evaluate(pdf, "truth", ["a", "b"]).summary(), pd.DataFrame)
     assert_type(frame_prc.evaluate(relation, "truth", "score").counts(), duckdb.DuckDBPyRelation)
     assert_type(frame_prc.evaluate(df, "truth", "score").pooled().counts(), pl.DataFrame)
+    assert_type(frame_prc.evaluate(lf, "truth", "score").segments("week").counts(), pl.LazyFrame)
+    assert_type(frame_prc.evaluate(lf, "truth", "score").collect().counts(), pl.DataFrame)
+    assert_type(frame_prc.evaluate(pdf, "truth", "score").collect().counts(), pd.DataFrame)
+    assert_type(frame_prc.evaluate(relation, "truth", "score").collect().counts(), pl.DataFrame)
     assert_type(frame_prc.evaluate(df, "truth", "score", ci=0.9).report("page.html"), list[Path])
     assert_type(PrcFrame(df).evaluate("truth", "score").curve(), pl.DataFrame)
     assert_type(PrcFrame(lf).average_precision("truth", "score", by="week"), pl.LazyFrame)
@@ -72,6 +76,7 @@ def frames_of_engines_come_out_as_they_went_in(relation: duckdb.DuckDBPyRelation
 
 
 def narwhals_frames_come_out_as_they_went_in(df: nw.DataFrame[Any], lf: nw.LazyFrame[Any]) -> None:
+    assert_type(frame_prc.evaluate(lf, "truth", "score").collect().counts(), nw.DataFrame[Any])
     assert_type(frame_prc.counts(df, "truth", "score"), nw.DataFrame[Any])
     assert_type(frame_prc.counts(lf, "truth", "score"), nw.LazyFrame[Any])
     frame_prc.plot(df, "truth", "score")
