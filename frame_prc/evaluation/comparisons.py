@@ -174,7 +174,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ new   ┆ old      ┆ 0.299825   ┆ 0.263218 ┆ 0.33491 ┆ 2.7457e-32 ┆ ok     │
         └───────┴──────────┴────────────┴──────────┴─────────┴────────────┴────────┘
         """
-        self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)
         drawn = draws("permutations", permutations)
@@ -328,7 +327,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ 2      ┆ others    ┆ 0.036531   ┆ -0.118854 ┆ 0.190436 ┆ 1.0        ┆ ok     │
         └────────┴───────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
-        self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)
         check_no_row(asked)
@@ -336,6 +334,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         is_random = isinstance(against, str) and against == "random"
         check_drawn(drawn, "against='random'", is_drawn=is_random)
         if is_random:
+            self._check_frame(takes_counts=False)
             check_plain(
                 measure,
                 calibrate,

@@ -138,7 +138,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 3          ┆ 2           ┆ 0            ┆ 0.058215 ┆ 0.107682     ┆ 0.806   ┆ ok     │
         └────────────┴─────────────┴──────────────┴──────────┴──────────────┴─────────┴────────┘
         """
-        self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
         asked, level = self._request, confidence(self._level(ci))
@@ -233,7 +232,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 2      ┆ 0.62808  ┆ 0.611225 ┆ 0.2195            ┆ ok     │
         └────────┴──────────┴──────────┴───────────────────┴────────┘
         """
-        self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
         check_numpy()
@@ -318,7 +316,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 110   ┆ 0.381058 ┆ 0.039963  ┆ 2945     ┆ 1080         ┆ ok     │
         └───────┴──────────┴───────────┴──────────┴──────────────┴────────┘
         """
-        self._check_frame(takes_counts=difference is None)
         asked, level = self._request, confidence(self._level(ci))
         check_one_of({"width": width, "difference": difference})
         probability = power_of(power)

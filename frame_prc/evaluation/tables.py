@@ -141,7 +141,6 @@ class TableVerbs(Evaluated[FrameT]):
         │ 2      ┆ 100 ┆ 37    ┆ 0.62808           ┆ 0.466758 ┆ 0.760892 ┆ 1.583475 ┆ ok     │
         └────────┴─────┴───────┴───────────────────┴──────────┴──────────┴──────────┴────────┘
         """
-        self._check_frame()
         overall = check_option("overall", overall, (True, False))
         interval = Interval(confidence(self._level(ci)))
         if overall:
