@@ -51,12 +51,15 @@ CALLS = [
         "summary",
         {**OLD, **BY, "ascending": True, "measures": ["recall"], "at": {"threshold": 0.45}},
     ),
+    ("summary", {**OLD, "by": "week", "measures": AT_THRESHOLD[1:5], "at": {"fpr": 0.1}}),
     ("summary", {**BOTH, **BY, "shrink": True}),
     ("compare_models", {**BOTH, "by": "segment", "adjust": "holm"}),
     ("compare_models", {"score": ["old", "holes"], "missing": "drop", "measure": "roc_auc"}),
     ("compare_models", {"score": ["holes", "old", "new"], "missing": "unretrieved"}),
     ("compare_models", {**BOTH, "measure": "brier", "scale": "ratio"}),
     ("compare_models", {**BOTH, "measure": "partial_roc_auc", "at": {"fpr": 0.2}, "margin": 0.1}),
+    ("compare_models", {**BOTH, "by": "week", "measure": ["brier", "roc_auc"], "adjust": "holm"}),
+    ("compare_models", {**BOTH, "measure": "precision", "at": {"recall": 0.8}}),
     ("compare_segments", {**BOTH, "by": "segment"}),
     ("compare_segments", {**OLD, **BY, "against": "previous", "measure": "roc_auc"}),
     ("compare_segments", {**OLD, **BY, "against": {"week": 1}, "measure": "log_loss"}),
@@ -72,6 +75,19 @@ MEANS = [
 ]
 
 
+def in_turns(calls, every=ROLES):
+    """Return each call with each of the roles: with one in the first layer, the others later."""
+    return [
+        pytest.param(*call, roles, marks=() if i % len(every) == j else pytest.mark.thorough)
+        for i, call in enumerate(calls)
+        for j, roles in enumerate(every)
+    ]
+
+
+def _id(value):
+    return value if isinstance(value, str) else "-".join(map(str, value.values())) or "plain"
+
+
 def assert_near(kind, verb, df, **options):
     call = getattr(frame_prc, verb)
     found = call(kind.make(df), "truth", **options)
@@ -79,19 +95,13 @@ def assert_near(kind, verb, df, **options):
     assert_frame_equal(found, call(kind.stores(df), "truth", **options), **NEAR)
 
 
-def _id(value):
-    return value if isinstance(value, str) else "-".join(map(str, value.values()))
-
-
-@pytest.mark.parametrize("roles", ROLES, ids=lambda roles: "-".join(roles) or "plain")
-@pytest.mark.parametrize(("verb", "options"), CALLS, ids=_id)
+@pytest.mark.parametrize(("verb", "options", "roles"), in_turns(CALLS), ids=_id)
 def test_what_rests_on_estimates_is_that_of_polars(kind, verb, options, roles):
     shown = {} if verb in ("summary", "sample_size") else {"details": True}
     assert_near(kind, verb, MODELS, **options, **roles, **shown)
 
 
-@pytest.mark.parametrize("roles", ROLES[:2], ids=lambda roles: "-".join(roles) or "plain")
-@pytest.mark.parametrize(("verb", "options"), MEANS, ids=_id)
+@pytest.mark.parametrize(("verb", "options", "roles"), in_turns(MEANS, ROLES[:2]), ids=_id)
 def test_means_over_segments_are_those_of_polars(kind, verb, options, roles):
     assert_near(kind, verb, MODELS, **options, **roles, details=True)
 
