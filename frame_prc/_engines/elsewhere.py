@@ -19,13 +19,13 @@ from frame_prc._curves.tie_bounds import TIE_BOUNDS
 from frame_prc._engines.average_precision import areas_of_segments
 from frame_prc._engines.engine import check_types
 from frame_prc._engines.estimates import (
-    Collected,
     cluster_cells,
     collected,
     paired_sums,
     row_counts,
     scores_of_segments,
     segment_sums,
+    sums_side_by_side,
     totals,
 )
 from frame_prc._engines.operations import Engine
@@ -76,22 +76,22 @@ class Elsewhere:
         known = [self._at_reference(one, counted, rows) for one in measures]
         found = segment_sums(counted, known)
         if bins is None:
-            self._scores.setdefault("scores", found.segments)
-        ranking = _ranking(rows, counted, found.segments)
+            self._scores.setdefault("scores", found)
+        ranking = _ranking(rows, counted, found)
         return [
             self._estimates(ranking, found, counted, measure, place)
             for place, measure in enumerate(known)
         ]
 
     def _estimates(
-        self, ranking: Ranking, found: Collected, counted: Counted, measure: Measure, place: int
+        self, ranking: Ranking, found: pl.DataFrame, counted: Counted, measure: Measure, place: int
     ) -> Estimates:
         keys = ranking.rows.keys
-        sums = _of_measure(found.segments, measure, place)
+        sums = _of_measure(found, measure, place)
         spread = spreads_of(_numbered(sums, ranking), ranking, measure)
-        if found.clusters is None:
+        if counted.columns.cluster is None:
             return Estimates(ranking, measure, spread=spread)
-        totals = found.clusters.select(*keys, *_of_clusters(measure, place))
+        totals = found.select(*keys, *_of_clusters(measure, place))
         return Estimates(
             ranking,
             measure,
@@ -106,29 +106,34 @@ class Elsewhere:
         ``rows`` are side by side. The sums are ``variance_a_b, covariance_a_b, fourth_a_b`` by the
         places of two models; with clusters also what these tell of each model.
         """
-        estimates, shared = self._of_models(rows, measure, paired=True)
+        counted = self._counted_models(rows, [measure])
+        known = self._at_reference(measure, counted[0], rows)
+        tables, shared = paired_sums(counted, known)
+        estimates = self._of_models(rows, known, counted, tables)
         if rows.clustered:
-            shared = shared.with_columns(**_effective_clusters(measure))
+            shared = shared.with_columns(**_effective_clusters(known))
         return estimates, _numbered(shared, estimates[0].ranking)
 
     def side_by_side(self, rows: Rows, measure: Measure) -> list[Estimates]:
         """Return the estimates of models side by side."""
-        return self._of_models(rows, measure, paired=False)[0]
-
-    def _of_models(
-        self, rows: Rows, measure: Measure, *, paired: bool
-    ) -> tuple[list[Estimates], pl.DataFrame]:
         counted = self._counted_models(rows, [measure])
         known = self._at_reference(measure, counted[0], rows)
-        found = paired_sums(counted, known, paired=paired)
-        tables = found[: len(counted)]
+        return self._of_models(rows, known, counted, sums_side_by_side(counted, known))
+
+    def _of_models(
+        self,
+        rows: Rows,
+        measure: Measure,
+        counted: Sequence[Counted],
+        tables: Sequence[pl.DataFrame],
+    ) -> list[Estimates]:
         self._scores.update({f"score_{i}": table for i, table in enumerate(tables)})
         ranking = _ranking(rows, counted[0], tables[0])
         spreads = [
-            spreads_of(_numbered(_of_measure(table, known, 0), ranking), ranking, known)
+            spreads_of(_numbered(_of_measure(table, measure, 0), ranking), ranking, measure)
             for table in tables
         ]
-        return [Estimates(ranking, known, spread=spread) for spread in spreads], found[-1]
+        return [Estimates(ranking, measure, spread=spread) for spread in spreads]
 
     def few_scores(self, rows: Rows) -> pl.LazyFrame:
         """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
@@ -236,7 +241,8 @@ def _effective_clusters(measure: Measure) -> dict[str, pl.Expr]:
     rests_on = "both" if measure.counted else "pos"
     names = {"n_effective": rests_on, NEGATIVE_CLUSTERS: "neg"}
     return {
-        name: effective_number(pl.col(of), pl.col(f"{of}_squares")) for name, of in names.items()
+        name: effective_number(pl.col(f"{of}_total"), pl.col(f"{of}_squares"))
+        for name, of in names.items()
     }
 
 
@@ -250,6 +256,6 @@ def _few_scores(table: pl.LazyFrame, models: list[str]) -> pl.LazyFrame:
     def at_end(score: pl.Expr) -> pl.Expr:
         return (score == lowest.min()) | (score == highest.max())
 
-    few = (pl.col("n_scores") <= 2) & at_end(lowest) & at_end(highest)  # noqa: PLR2004
+    few = (pl.col("n_scores").round() <= 2) & at_end(lowest) & at_end(highest)  # noqa: PLR2004
     flag = few.fill_null(value=True).all().alias(FEW_SCORES)
     return aggregated(table, models, flag)
