@@ -37,6 +37,10 @@ def points_of(counted: Counted) -> Frame:
         "dropped",
         *(nw.col(n).alias(k) for n, k in names.items()),
     )
+    # Bins above all rows tell nothing.
+    used = nw.col("at_score").is_null() | (nw.col("at_tp") + nw.col("at_fp") > 0)
+    if counted.unchecked is None:
+        points = points.filter(used)
     if not counted.squares:
         return points
     totals = {f"{of}_squares": f"at_{n}" for of, n in zip(_CLASSES, SQUARES, strict=True)}
@@ -45,8 +49,7 @@ def points_of(counted: Counted) -> Frame:
 
 def fresh(points: Frame) -> Frame:
     """Return points with what a measure computes from."""
-    used = nw.col("at_score").is_null() | (nw.col("at_tp") + nw.col("at_fp") > 0)
-    return points.filter(used).with_columns(
+    return points.with_columns(
         nw.col("at_score").is_null().alias(OPENS),
         tp=nw.col("at_tp"),
         fp=nw.col("at_fp"),

@@ -226,7 +226,9 @@ class AtThreshold(TiedMeasure):
         """Return the effective number of the rows below the line, of the scarcer ratio."""
         every = [ratio.below for ratio in self._ratios or [_RECALL, _SPECIFICITY]]
         cells = [[cell for cell, c in zip(_CELLS, one, strict=True) if c > 0] for one in every]
-        found = of.lib.min_horizontal(*(_effective(of, one) for one in cells))
+        each = [_effective(of, one) for one in cells]
+        # Of a single column SQLite would take the lowest of all rows.
+        found = of.lib.min_horizontal(*each) if len(each) > 1 else each[0]
         # F1 is twice as steep as the share of hits in these rows where there are few.
         return found / 2 if self.of == "f1" else found
 
