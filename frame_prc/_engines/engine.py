@@ -141,7 +141,8 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
-_OF_ROWS = ("squares", HELD_BY_COLUMN)
+OF_LONG_DATA = "a comparison by model="
+_OF_ROWS = ("squares", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
 
 
 def _is_of_rows(request: Request) -> bool:
@@ -176,6 +177,8 @@ def _items(request: Request) -> Iterator[tuple[str, Any]]:
     yield from request.classes.items()
     yield from (("score", item) for item in request.models.values())
     yield from (("by", item) for item in request.keys)
+    if request.cluster is not None:
+        yield "cluster", request.cluster
     if request.model is not None:
         yield "model", request.model
 

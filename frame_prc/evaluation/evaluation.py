@@ -17,7 +17,7 @@ from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.areas import AreaVerbs
 from frame_prc.evaluation.axes import AxesVerbs
-from frame_prc.evaluation.base import in_polars, level_of
+from frame_prc.evaluation.base import engine_plans, level_of
 from frame_prc.evaluation.comparisons import ComparisonVerbs
 from frame_prc.evaluation.curves import CurveVerbs
 from frame_prc.evaluation.decisions import DecisionVerbs
@@ -175,7 +175,7 @@ class Evaluation(
         """
         names = self._names(self._request)
         if self._engine:
-            frame = in_polars(self._native, names)
+            frame = engine_plans(self._engine).in_polars(self._native, names)
         elif self._source.in_memory:
             return self
         else:
