@@ -142,7 +142,9 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
 OF_LONG_DATA = "a comparison by model="
-_OF_ROWS = ("squares", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
+_OF_ROWS = (
+    "squares", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'", "adjust='max'",
+)  # fmt: skip
 
 
 def _is_of_rows(request: Request) -> bool:

@@ -359,10 +359,16 @@ INSIDE = {
     "auc",
     "average",
     "average_precision",
+    "compare_models",
+    "compare_segments",
     "counts",
     "curve",
+    "heterogeneity",
     "merge_counts",
     "operating_points",
+    "sample_size",
+    "shrunk",
+    "summary",
 }
 # report collects the counts itself, and evaluate has the verbs that run inside.
 OF_ANY = {"average_precision_expr", "evaluate", "iso_f1", "report"}
@@ -381,13 +387,15 @@ def test_a_verb_that_does_not_run_in_an_engine_proposes_what_it_takes(name, tmp_
         "score": ["score", "flag"],
         "over": "late",
         "plan": (2, 3),
+        "proxy": "flag",
+        "n": 2,
     }
     asked = {role: value for role, value in required.items() if role in parameters}
     with pytest.raises(FrameError, match="does not run inside a DuckDB relation") as raised:
         function(relation, **asked)
     proposes_counts = "score='threshold', pos='pos', neg='neg'" in str(raised.value)
     assert proposes_counts == (
-        "pos" in parameters and not name.startswith(("compare", "find", "influence"))
+        "pos" in parameters and not name.startswith(("find", "influence", "prediction"))
     )  # they need rows
     assert ("collect them: `rows = frame.pl()`" in str(raised.value)) != proposes_counts
 
@@ -398,8 +406,8 @@ def test_a_verb_that_does_not_run_in_an_engine_proposes_what_it_takes(name, tmp_
         ("counts", {"squares": True}, False),
         ("curve", {"ci": 0.9}, True),
         ("curve", {"gain": True}, True),
-        ("average_precision", {"ci": 0.9, "cluster": "region"}, False),
-        ("average_precision", {"ci": 0.9, "weight": "flag"}, False),
+        ("compare_segments", {"by": "region", "against": "rest"}, False),
+        ("compare_models", {"score": ["score", "flag"], "adjust": "max"}, False),
         ("average_precision", {"top": 2}, True),
     ],
 )
@@ -407,7 +415,7 @@ def test_an_option_that_an_engine_lacks_proposes_what_has_it(verb, asked, by_cou
     duckdb = optional.require_module("duckdb")
     relation = duckdb.connect().from_arrow(ROWS.to_arrow())
     with pytest.raises(OptionError, match="does not run inside a DuckDB relation") as raised:
-        getattr(frame_prc, verb)(relation, "late", "score", **asked)
+        getattr(frame_prc, verb)(relation, **{"truth": "late", "score": "score"} | asked)
     assert ("collect its counts" in str(raised.value)) == by_counts
     assert ("collect them: `rows = frame.pl()`" in str(raised.value)) != by_counts
 

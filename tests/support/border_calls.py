@@ -73,7 +73,11 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     ),
     "monitor": _of_rows("monitor", over="region", plan=(2, 3)),
     "influence": _of_rows("influence"),
+    "prediction_powered": lambda frame: frame_prc.prediction_powered(
+        frame, "late", "score", proxy="late"
+    ),
     "sample_size": _of_rows("sample_size", width=0.1),
+    "sample_to_label": lambda frame: frame_prc.sample_to_label(frame, "score", 2, by="region"),
     "one_vs_rest": lambda frame: frame_prc.one_vs_rest(
         frame, "kind", {"cat": "score", "dog": "other"}, by="region"
     ),

@@ -78,7 +78,7 @@ def _in_duckdb(name: str) -> Any:
     else:
         asked = {"by": "region", "over": "region"} | _asked(name)
         found = frame_prc.average(relation, "truth", "score", **asked)
-    return found.pl()[name][0]
+    return (found if isinstance(found, pl.DataFrame) else found.pl())[name][0]
 
 
 _BY, _BOTH = {"by": "region"}, ["old", "score"]
