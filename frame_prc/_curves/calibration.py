@@ -6,10 +6,12 @@ negative there. So calibrated areas are areas of scaled false positives.
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from frame_prc._formulas import effective_number, odds_ratio
-from frame_prc._lazy import left_join, over, segment_join
+from frame_prc._lazy import aggregated, left_join, over, segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration
 
@@ -17,20 +19,20 @@ CALIBRATED = "calibrated_average_precision"
 REFERENCE = "reference_prevalence"
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
-_ODDS = pl.col("reference_odds")
 _FEW = 20  # effective rows of a class
 
 
-def calibrated(referred: pl.LazyFrame) -> pl.LazyFrame:
+def calibrated(referred: Any, lib: Any = pl) -> Any:
     """Return points with scaled false positives.
 
     ``referred`` are points with their reference (see :func:`with_reference`). Added is ``scale``,
     what a negative counts as; ``unscaled_fp`` keeps the false positives.
     """
     sums = [name for name in ("fp", "fp_a") if name in referred.collect_schema()]
+    positives, negatives, odds = map(lib.col, ("positives", "negatives", "reference_odds"))
     return referred.with_columns(
-        scale=odds_ratio(_POSITIVES, _NEGATIVES, _ODDS), unscaled_fp=pl.col("fp")
-    ).with_columns(pl.col(sums) * pl.col("scale"))
+        scale=odds_ratio(positives, negatives, odds), unscaled_fp=lib.col("fp")
+    ).with_columns(lib.col(*sums) * lib.col("scale"))
 
 
 def with_reference(
@@ -76,6 +78,17 @@ def highest_odds() -> pl.Expr:
     enough = (pl.col("n_effective") >= _FEW) & (pl.col("n_negative") >= _FEW)
     lowest = [pl.when(has_both & which).then(odds).min() for which in (enough, pl.lit(value=True))]
     return pl.coalesce(lowest).clip(lower_bound=1.0)
+
+
+def reference_of_models(
+    segments: pl.LazyFrame, calibration: Calibration, model: list[str]
+) -> pl.LazyFrame:
+    """Return the key of each model, if there is one, and its reference, from its segments."""
+    if calibration.highest:
+        found = reference_of(highest_odds())
+    else:
+        found = _of_all(_POSITIVES.sum(), _NEGATIVES.sum())
+    return aggregated(segments, model, *found)
 
 
 def same_reference(segments: pl.LazyFrame, model: list[str]) -> Calibration:

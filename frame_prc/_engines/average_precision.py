@@ -13,8 +13,6 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, bounds_of_tie
 from frame_prc._engines.areas import beside_previous
 from frame_prc._engines.calibration import calibrated, reference_sums, with_reference
-from frame_prc._engines.few_scores import scores_of_segments, with_few_scores
-from frame_prc._engines.intervals import SPREAD, check_unweighted, with_influence, with_interval
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count
 from frame_prc._engines.running_sums import RETRIEVED, running_sums
@@ -22,7 +20,7 @@ from frame_prc._engines.segments import by_segment
 from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import sizes, step_area, total
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import Calibration, How, Interval
+from frame_prc._request.specs import Calibration, How
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED
@@ -39,25 +37,22 @@ def average_precision(
     outputs: Sequence[str],
     bins: Bins | None,
     calibration: Calibration | None,
-    interval: Interval | None,
     *,
     bounds: bool,
 ) -> Any:
     """Return one row per segment: its size and its average precision."""
     counted = count(engine, frame, request, outputs, bins)
-    if interval is not None:
-        check_unweighted(counted)
-    table = _of_segments(counted, calibration, interval, bounds=bounds)
+    table = areas_of_segments(counted, calibration, bounds=bounds)
     return counted.finish(table, outputs, [])
 
 
-def _of_segments(
+def areas_of_segments(
     counted: Counted,
     calibration: Calibration | None = None,
-    interval: Interval | None = None,
     *,
     bounds: bool = False,
 ) -> Frame:
+    """Return the keys and sizes of each segment, and its average precision."""
     counted = cut(counted)
     # For bounds, sums that never fall: the log of a negative growth would be undefined.
     sums = running_sums(counted, monotone=bounds, places=False)
@@ -72,13 +67,11 @@ def _of_segments(
         terms |= {name: nw.col(name) for name in TIE_BOUNDS}
     added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
     unweighted = not counted.columns.weighted
-    if counted.engine.in_ranges and calibration is None and interval is None and unweighted:
+    if counted.engine.in_ranges and calibration is None and unweighted:
         # The largest running sum is the total too, and spares a window that nothing else needs.
         added_up["negatives"] = nw.col("fp")
     steps = sums.with_columns(**added_up)
     added = {name: total(nw.col(name)) for name in terms} | reference_sums(calibration)
-    if interval is not None:
-        steps, added = with_influence(steps, counted), added | SPREAD | scores_of_segments()
     totals = by_segment(steps, counted, added)
     has_area = _POSITIVES > 0
     if calibration is not None:
@@ -88,8 +81,6 @@ def _of_segments(
         *sizes(_POSITIVES, _NEGATIVES),
         *(nw.when(has_area).then(nw.col(name)).alias(names.get(name, name)) for name in terms),
     )
-    if interval is not None:
-        table = with_few_scores(with_interval(table, interval), counted)
     return with_reference(table, calibration)
 
 
@@ -111,9 +102,9 @@ def averages(
     if how == "micro":
         others = replace(request, keys=[key for key in request.keys if key != over])
         pooled = count(engine, frame, others, outputs, bins)
-        return pooled.finish(_of_segments(pooled), outputs, [])
+        return pooled.finish(areas_of_segments(pooled), outputs, [])
     kept = _without_key(counted, over)
-    return kept.finish(_mean(_of_segments(counted), kept, how), outputs, [])
+    return kept.finish(_mean(areas_of_segments(counted), kept, how), outputs, [])
 
 
 def _without_key(counted: Counted, over: str) -> Counted:

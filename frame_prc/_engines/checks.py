@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from frame_prc._rows.rules import (
     binary_rule,
     exact_rules,
     is_positive,
+    probability_rules,
     required_rules,
     squares_rule,
 )
@@ -86,9 +87,13 @@ class Checks:
         return absent_label(self.columns.classes["truth"], self._label, values)
 
 
-def checks_of(columns: Columns, bins: Bins | None) -> Checks:
-    """Return the checks of a request's rows; the first that fails is the error."""
+def checks_of(columns: Columns, bins: Bins | None, measures: Sequence[str] = ()) -> Checks:
+    """Return the checks of a request's rows; the first that fails is the error.
+
+    ``measures`` are those whose scores have to be probabilities.
+    """
     rules = [*_rules(columns)]
+    rules += [rule for name in measures[:1] for rule in probability_rules(columns, nw.col, name)]
     if bins is not None:
         rules += bin_rules(columns, bins, nw.col)
     return Checks(columns, rules)

@@ -23,7 +23,10 @@ from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError
 
 _UNKNOWN = (pl.Object, pl.Unknown, pl.Null)
 
-VERBS = "counts, curve, average_precision, average, auc and operating_points"
+VERBS = (
+    "counts, curve, average_precision, average, auc, operating_points, summary, threshold_table, "
+    "reliability, compare_models, compare_segments, heterogeneity, shrunk and sample_size"
+)
 
 
 _CLASSES = (
@@ -141,7 +144,8 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
-_OF_ROWS = ("squares", HELD_BY_COLUMN)
+OF_LONG_DATA = "a comparison by model="
+_OF_ROWS = ("squares", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
 
 
 def _is_of_rows(request: Request) -> bool:
@@ -176,6 +180,8 @@ def _items(request: Request) -> Iterator[tuple[str, Any]]:
     yield from request.classes.items()
     yield from (("score", item) for item in request.models.values())
     yield from (("by", item) for item in request.keys)
+    if request.cluster is not None:
+        yield "cluster", request.cluster
     if request.model is not None:
         yield "model", request.model
 

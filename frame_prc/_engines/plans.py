@@ -6,6 +6,8 @@ from frame_prc._engines.areas import auc
 from frame_prc._engines.average_precision import average_precision, averages
 from frame_prc._engines.counts import counts
 from frame_prc._engines.curve import curve
+from frame_prc._engines.elsewhere import empty, rows_elsewhere
+from frame_prc._engines.estimates import in_polars
 from frame_prc._engines.merged_counts import merge_counts
 from frame_prc._engines.operating_points import operating_points
 
@@ -15,6 +17,9 @@ __all__ = [
     "averages",
     "counts",
     "curve",
+    "empty",
+    "in_polars",
     "merge_counts",
     "operating_points",
+    "rows_elsewhere",
 ]

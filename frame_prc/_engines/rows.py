@@ -6,8 +6,8 @@ an error is up to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +29,7 @@ from frame_prc._rows.columns import (
     common_score_dtype,
     resolve,
 )
-from frame_prc._rows.rules import is_missing, is_positive
+from frame_prc._rows.rules import SQUARES, SUMS, is_missing, is_positive
 from frame_prc.exceptions import ColumnError, OptionError
 
 # Each threshold adds a branch to the SQL.
@@ -58,11 +58,12 @@ class Counted:
     """Counts inside an engine: one row per segment and distinct score.
 
     ``rows``, which are counted, have the key columns ``keys``, ``score`` (null: never retrieved),
-    ``pos``, ``neg`` and ``dropped``, the number of rows left out. If a lower score means more
-    likely positive, scores are turned round: then plans have one direction. ``unchecked`` are the
-    rows by role, before checks; none if scores are binned. ``problem``, if any, has one row: the
-    error of all rows together, as text, or null. ``ranges`` are there if a segment is too large for
-    one task.
+    ``pos``, ``neg`` and ``dropped``, the number of rows left out, and maybe ``squares`` and the
+    ``cluster``; ``single`` are those of them that stand for rows, not for bins. If a lower score
+    means more likely positive, scores are turned round: then plans have one direction.
+    ``unchecked`` are the rows by role, before checks; none if scores are binned. ``problem``, if
+    any, has one row: the error of all rows together, as text, or null. ``ranges`` are there if a
+    segment is too large for one task.
     """
 
     rows: Frame
@@ -72,12 +73,18 @@ class Counted:
     engine: Engine
     problem: Frame | None
     score_dtype: pl.DataType
+    single: Frame
+    squares: bool = False
     ranges: Ranges | None = None
 
     @cached_property
     def frame(self) -> Frame:
         """The counts, with the columns of the rows."""
-        return added_up(self.rows, self.keys, self.columns)
+        return self.added_up(self.rows, self.keys)
+
+    def added_up(self, rows: Frame, keys: Sequence[str]) -> Frame:
+        """Return the counts of rows at each score."""
+        return added_up(rows, keys, self.columns, squares=self.squares)
 
     @property
     def score(self) -> nw.Expr:
@@ -127,6 +134,8 @@ def count(
     bins: Bins | None,
     *,
     every_bin: bool = True,
+    squares: bool = False,
+    measures: Sequence[str] = (),
 ) -> Counted:
     """Return the counts of an engine's frame.
 
@@ -144,6 +153,37 @@ def count(
         Thresholds to bin the scores at, ascending.
     every_bin
         Whether every segment has all of these.
+    squares
+        Whether the squares of weights are summed too, and clusters kept.
+    measures
+        Measures whose scores have to be probabilities.
+    """
+    return count_models(
+        engine,
+        native,
+        request,
+        outputs,
+        bins,
+        every_bin=every_bin,
+        squares=squares,
+        measures=measures,
+    )[0]
+
+
+def count_models(
+    engine: Engine,
+    native: Any,
+    request: Request,
+    outputs: Sequence[str],
+    bins: Bins | None,
+    *,
+    every_bin: bool = True,
+    squares: bool = False,
+    measures: Sequence[str] = (),
+) -> list[Counted]:
+    """Return the counts of an engine's frame; of models side by side, those of each.
+
+    Parameters are those of :func:`count`. A row of models side by side counts for all or for none.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
@@ -160,32 +200,49 @@ def count(
     check_case(engine, columns.result_keys, outputs)
     bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
     scores = [f"score_{i}" for i in range(len(columns.scores))]
-    checks = checks_of(columns, bins)
+    checks = checks_of(columns, bins, measures)
     # Every result groups rows by their scores, and so has to compute these.
     unchecked = _project(frame, columns)
     source, problem = engine.checked(unchecked, checks, scores)
-    keys = key_names(len(columns.result_keys)) or ["whole"]
-    rows = _models(engine, source, columns, keys)
-    dtype = common_score_dtype(columns.scores)
-    if bins is not None:
-        rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
-        dtype = pl.Float64()
-    rows = _in_direction(rows, dtype, columns)
-    if bins is not None and every_bin:
-        counted = added_up(rows, keys, columns)
-        grid = _in_direction(_grid(engine, counted, keys, bins.thresholds), dtype, columns)
-        wanted = [*keys, "score", "pos", "neg", "dropped"]
-        rows = nw.concat([counted.select(wanted), grid.select(wanted)])
-    unbinned = unchecked if bins is None else None
-    return Counted(rows, unbinned, keys, columns, engine, problem, dtype)
+    squares = squares and columns.needs_squares
+    models = [Model(columns)]
+    if request.side_by_side:
+        source = _marked_complete(source, columns)
+        models = _side_by_side(columns)
+    found = []
+    for place, model in enumerate(models):
+        keys = key_names(len(model.columns.result_keys)) or ["whole"]
+        rows = _models(engine, source, model, keys, squares=squares)
+        dtype = common_score_dtype(columns.scores)
+        if bins is not None:
+            rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
+            dtype = pl.Float64()
+        single = rows = _in_direction(rows, dtype, columns)
+        if bins is not None and every_bin:
+            counted = added_up(rows, keys, columns, squares=squares)
+            grid = _in_direction(_grid(engine, counted, keys, bins.thresholds), dtype, columns)
+            wanted = [*keys, "score", *amount_names(squares=squares), "dropped"]
+            rows = nw.concat([counted.select(wanted), grid.select(wanted)])
+        own = unchecked.with_columns(score_0=nw.col(f"score_{place}")) if place else unchecked
+        unbinned = own if bins is None else None
+        found.append(
+            Counted(rows, unbinned, keys, model.columns, engine, problem, dtype, single, squares)
+        )
+    return found
 
 
-def added_up(rows: Frame, keys: Sequence[str], columns: Columns) -> Frame:
+def amount_names(*, squares: bool) -> list[str]:
+    """Return the columns of the amounts of each class."""
+    return [*SUMS, *(SQUARES if squares else ())]
+
+
+def added_up(rows: Frame, keys: Sequence[str], columns: Columns, *, squares: bool = False) -> Frame:
     """Return the counts of rows with a ``score``, ``pos``, ``neg`` and ``dropped``."""
     amount = _amount_dtype(columns)
+    squared = [nw.col(*SQUARES).sum()] if squares else []
     # DuckDB adds integers in 128 bits; a total beyond Int64 fails here.
     return rows.group_by(*keys, "score").agg(
-        nw.col("pos", "neg").sum().cast(amount), nw.col("dropped").sum().cast(nw.Int64)
+        nw.col("pos", "neg").sum().cast(amount), nw.col("dropped").sum().cast(nw.Int64), *squared
     )
 
 
@@ -227,6 +284,7 @@ def _project(frame: Frame, columns: Columns) -> Frame:
         *(nw.col(column.name).alias(role) for role, column in columns.classes.items()),
         *(score.alias(role) for role, score in scores.items()),
         *([] if columns.model is None else [_model(columns.model).alias("model")]),
+        *([] if columns.cluster is None else [nw.col(columns.cluster.name).alias("cluster")]),
     )
     amounts = [role for role in columns.classes if role != "truth"]
     if not amounts:
@@ -239,22 +297,75 @@ def _model(column: Column) -> nw.Expr:
     return unsigned_zero(nw.col(column.name), column.dtype)
 
 
-def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
+@dataclass(frozen=True)
+class Model:
+    """A model whose rows are counted, with its score and which rows are usable, if given.
+
+    ``beside`` are the scores of all models that are side by side with it, by name.
+    """
+
+    columns: Columns
+    score: nw.Expr | None = None
+    usable: nw.Expr | None = None
+    beside: Mapping[str, nw.Expr] = field(default_factory=dict)
+
+
+def _models(
+    engine: Engine, source: Frame, model: Model, keys: list[str], *, squares: bool
+) -> Frame:
     """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
-    repeated, score = _per_model(engine, source, columns), _score(columns)
+    columns, beside = model.columns, model.beside
+    repeated = _per_model(engine, source, columns)
+    score = _score(columns) if model.score is None else model.score
     zero, none = nw.lit(0, _amount_dtype(columns)), nw.lit(0, nw.Int64)
-    pos, neg = _amounts(columns, zero)
+    amounts = dict(zip(SUMS, _amounts(columns, zero), strict=True))
+    if squares and columns.with_squares:
+        amounts |= {name: nw.col(name).cast(nw.Float64) for name in SQUARES}
+    dropped = none
+    if columns.request.missing == "drop":
+        used = nw.when(_is_usable(columns, score) if model.usable is None else model.usable)
+        score = used.then(score)
+        amounts = {name: used.then(amount).otherwise(zero) for name, amount in amounts.items()}
+        dropped = used.then(none).otherwise(nw.lit(1, nw.Int64))
+    cluster = [] if columns.cluster is None else ["cluster"]
     by = _key_values(columns, keys)
-    if columns.request.missing != "drop":
-        return repeated.select(*by, score=score, pos=pos, neg=neg, dropped=none)
-    usable = nw.when(_is_usable(columns, score))
-    return repeated.select(
-        *by,
-        score=usable.then(score),
-        pos=usable.then(pos).otherwise(zero),
-        neg=usable.then(neg).otherwise(zero),
-        dropped=usable.then(none).otherwise(nw.lit(1, nw.Int64)),
+    rows = repeated.select(*by, *cluster, score=score, **beside, **amounts, dropped=dropped)
+    if not squares or columns.with_squares:
+        return rows
+    return rows.with_columns(
+        (nw.col(of) * nw.col(of)).alias(name) for of, name in zip(SUMS, SQUARES, strict=True)
     )
+
+
+def _marked_complete(source: Frame, columns: Columns) -> Frame:
+    """Add whether a row has all that models side by side need."""
+    missing = [is_missing(f"score_{i}", c, nw.col(f"score_{i}")) for i, c in _numbered(columns)]
+    missing += [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
+    return source.with_columns(complete=~nw.any_horizontal(*missing, ignore_nulls=False))
+
+
+def _side_by_side(columns: Columns) -> list[Model]:
+    """Return the models; a row counts for all of them or for none."""
+    dtype, ascending = common_score_dtype(columns.scores), columns.request.ascending
+    scores = {
+        f"score_{i}": unsigned_zero(without_nan(nw.col(f"score_{i}"), c.dtype), dtype)
+        for i, c in _numbered(columns)
+    }
+    beside = {n: turned(score, dtype) for n, score in scores.items()} if ascending else scores
+    one = replace(columns.request, models={None: "score_0"}, model=None)
+    return [
+        Model(
+            replace(columns, request=one, scores=[columns.scores[place]]),
+            score,
+            nw.col("complete"),
+            beside,
+        )
+        for place, score in enumerate(scores.values())
+    ]
+
+
+def _numbered(columns: Columns) -> Iterator[tuple[int, Column]]:
+    return enumerate(columns.scores)
 
 
 def _per_model(engine: Engine, source: Frame, columns: Columns) -> Frame:
@@ -357,7 +468,7 @@ def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr
 
 def _grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:
     """Return an empty row for every segment and threshold."""
-    amounts = ["pos", "neg", "dropped"]
+    amounts = [name for name in counted.columns if name not in (*keys, "score")]
     dtype = counted.collect_schema()["score"]
     nothing = [nw.col(amount).max() * 0 for amount in amounts]
     segments = counted.group_by(*keys).agg(*nothing)

@@ -11,29 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import add
+from operator import add, or_
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_prc._curves.given_thresholds import is_retrieved, rounded
+from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import effective_number
-from frame_prc._inference.measure import (
-    IS_FEW,
-    NEGATIVES,
-    OF_ANY_CLASS,
-    OPENS,
-    POSITIVES,
-    UNDEFINED_IF_NULL,
-    TiedMeasure,
-)
+from frame_prc._inference.dialect import OPENS, Dialect, InPolars
+from frame_prc._inference.measure import IS_FEW, OF_ANY_CLASS, UNDEFINED_IF_NULL, TiedMeasure
 from frame_prc._inference.moving_threshold import HIGHER, LOWER, MARKS, REACHED, Choice, moved
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _OF_CELLS = tuple(f"n_{cell}" for cell in _CELLS)
-_TP, _FP, _FN, _TN = map(pl.col, _OF_CELLS)
 
 
 class Ratio(NamedTuple):
@@ -47,26 +39,28 @@ class Ratio(NamedTuple):
         both = zip(self.above, self.below, strict=True)
         return Ratio(tuple((a - lowest * b) / span for a, b in both), self.below)
 
-    @property
-    def share(self) -> pl.Expr:
-        """Its value."""
-        return _sum(self.above) / _sum(self.below)
+    def share(self, of: Dialect) -> Any:
+        """Return its value; null if nothing is below the line."""
+        return self._over_below(_sum(of, self.above), of)
 
-    @property
-    def left(self) -> pl.Expr:
-        """1 minus its value, without lost digits."""
+    def left(self, of: Dialect) -> Any:
+        """Return 1 minus its value, without lost digits."""
         rest = [b - a for a, b in zip(self.above, self.below, strict=True)]
-        return _sum(rest) / _sum(self.below)
+        return self._over_below(_sum(of, rest), of)
 
-    def influence(self, cell: int) -> pl.Expr:
+    def influence(self, cell: int, of: Dialect) -> Any:
         """Return what one more row in a cell changes it by."""
-        return (self.above[cell] - self.below[cell] * self.share) / _sum(self.below)
+        return self._over_below(self.above[cell] - self.below[cell] * self.share(of), of)
+
+    def _over_below(self, above: Any, of: Dialect) -> Any:
+        below = _sum(of, self.below)
+        return of.lib.when(below > 0).then(above / below)
 
 
-def _sum(coefficients: Sequence[float]) -> pl.Expr:
+def _sum(of: Dialect, coefficients: Sequence[float]) -> Any:
     """Return a sum over the counts."""
-    terms = [c * pl.col(n) for c, n in zip(coefficients, _OF_CELLS, strict=True) if c != 0]
-    return reduce(add, terms, pl.lit(0.0))
+    terms = [c * of.lib.col(n) for c, n in zip(coefficients, _OF_CELLS, strict=True) if c != 0]
+    return reduce(add, terms, of.lib.lit(0.0))
 
 
 _RECALL = Ratio((1, 0, 0, 0), (1, 0, 1, 0))
@@ -147,55 +141,68 @@ class AtThreshold(TiedMeasure):
 
     def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the last score that reaches the threshold, and the last one of all."""
-        is_last = OPENS.shift(-1, fill_value=True)
+        opens = pl.col(OPENS)
+        is_last = opens.shift(-1, fill_value=True)
         marks = MARKS if self._moves else (REACHED,)
         crosses = [pl.col(one) & ~pl.col(one).shift(-1, fill_value=False) for one in marks]
-        return self._marked(ties, ranking).filter(pl.any_horizontal(OPENS, *crosses, is_last))
+        marked: pl.LazyFrame = self._marked(ties, InPolars(ranking))
+        return marked.filter(pl.any_horizontal(opens, *crosses, is_last))
 
     @property
     def _moves(self) -> bool:
         """Whether the rows choose the threshold."""
         return self.at.criterion != "threshold"
 
-    def _marked(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Add whether a score reaches the threshold."""
+    def _marked(self, points: Any, of: Dialect) -> Any:
+        """Add whether a score reaches the threshold, rounded to the dtype of scores."""
+        unreached = of.lib.when(of.lib.col(OPENS)).then(of.lib.lit(value=False))
         if self._moves:
-            marks = Choice(self.at, ranking).marks()
-            return ties.with_columns((~OPENS & mark).alias(name) for name, mark in marks.items())
-        held = rounded(pl.lit(self.at.value), ranking)
-        reached = ~OPENS & is_retrieved(pl.col("score"), held, ranking).fill_null(value=False)
-        return ranking.with_score(ties).with_columns(reached.alias(REACHED))
+            marks = Choice(self.at, of).marks()
+            return points.with_columns(
+                unreached.otherwise(mark).alias(name) for name, mark in marks.items()
+            )
+        held = pl.select(pl.lit(self.at.value).cast(of.threshold_dtype).cast(pl.Float64)).item()
+        score = of.lib.col("score").cast(of.lib.Float64)
+        reached = score <= held if of.ascending else score >= held
+        return of.with_score(points).with_columns(unreached.otherwise(reached).alias(REACHED))
 
-    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""
-        marked = self._marked(ties, ranking)
-        cells = marked.with_columns(_last("tp", "n_tp"), _last("fp", "n_fp")).with_columns(
-            n_fn=POSITIVES.cast(pl.Float64) - _TP, n_tn=NEGATIVES.cast(pl.Float64) - _FP
+        reached, n_tp, n_fp = of.cols(REACHED, "n_tp", "n_fp")
+        positives, negatives = of.cols("positives", "negatives")
+        near = {HIGHER: "higher", LOWER: "lower"} if self._moves else {}
+        marked = of.with_reached(self._marked(of.with_amounts(points), of), {REACHED: "n", **near})
+        cells = marked.with_columns(
+            n_fn=positives.cast(of.lib.Float64) - n_tp, n_tn=negatives.cast(of.lib.Float64) - n_fp
         )
-        squared = cells.with_columns(_squares_of_cells(ranking))
-        share, left, influence = _matthews() if self.of == "mcc" else _mean(self._ratios)
+        squared = cells.with_columns(_squares_of_cells(of))
+        share, left, influence = _matthews(of) if self.of == "mcc" else _mean(self._ratios, of)
         if self._moves:
-            is_met = Choice(self.at, ranking).is_met(_TP, _FP)
-            share, left = pl.when(is_met).then(share), pl.when(is_met).then(left)
-            of_choice = [_KEPT[self.at.criterion].influence(cell) for cell in range(len(_CELLS))]
-            influence = moved(influence, of_choice, _near())
+            choice, lib = Choice(self.at, of), of.lib
+            is_met = choice.is_met(n_tp, n_fp)
+            share, left = lib.when(is_met).then(share), lib.when(is_met).then(left)
+            kept = _KEPT[self.at.criterion]
+            of_choice = [kept.influence(cell, of) for cell in range(len(_CELLS))]
+            influence = moved(influence, of_choice, of)
         on_positive, on_negative = (
-            pl.when(REACHED).then(influence[cell]).otherwise(influence[cell + 2]) for cell in (0, 1)
+            of.lib.when(reached).then(influence[cell]).otherwise(influence[cell + 2])
+            for cell in (0, 1)
         )
         measured = squared.with_columns(
-            estimate=share.fill_nan(None),
-            shortfall=left.fill_nan(None),
+            share.alias(ESTIMATE),
+            left.alias(SHORTFALL),
             on_positive=on_positive,
             on_negative=on_negative,
-            trials=self._trials(),
-            **{IS_FEW: self._has_few_in_a_cell() | self._has_few_beyond(ranking)},
+            trials=self._trials(of),
+            **{IS_FEW: self._has_few_in_a_cell(of) | self._has_few_beyond(of)},
         )
-        perfect = pl.col("shortfall") == 0
+        estimate, shortfall = of.cols(ESTIMATE, SHORTFALL)
+        perfect = of.lib.when(shortfall == 0).then(of.lib.lit(value=False))
         return measured.with_columns(
-            pl.col(IS_FEW) & ~perfect, has_measure=pl.col("estimate").is_not_null()
+            perfect.otherwise(of.lib.col(IS_FEW)).alias(IS_FEW), has_measure=~estimate.is_null()
         )
 
-    def _has_few_in_a_cell(self) -> pl.Expr:
+    def _has_few_in_a_cell(self, of: Dialect) -> Any:
         """Return whether a cell that moves the measure beside others has too few rows.
 
         Without any there its part of the variance would be missing. Of a single ratio that is 0 or
@@ -208,83 +215,74 @@ class AtThreshold(TiedMeasure):
         else:
             mixed = _MIXED if self._moves else _MIXED[:2]
             least = dict.fromkeys(_CELLS if self.of in mixed else (), FEWEST_IN_CELL)
-        found = [_effective_in(cell) < number for cell, number in least.items()]
-        return pl.any_horizontal(pl.lit(value=False), *found)
+        found = [_effective(of, [cell]) < number for cell, number in least.items()]
+        return reduce(or_, found, of.lib.lit(value=False))
 
-    def _has_few_beyond(self, ranking: Ranking) -> pl.Expr:
+    def _has_few_beyond(self, of: Dialect) -> Any:
         """Return whether a threshold that moves has too few of its rows on either side."""
         if not self._moves:
-            return pl.lit(value=False)
-        choice = Choice(self.at, ranking)
+            return of.lib.lit(value=False)
+        choice = Choice(self.at, of)
         few = choice.fewest_beyond() < FEWEST_IN_CELL
         of_positives = self.at.criterion == "recall" and self.of in ("fpr", "specificity")
         return few | (choice.number() < _FEWEST_BESIDE) if of_positives else few
 
-    def _trials(self) -> pl.Expr:
+    def _trials(self, of: Dialect) -> Any:
         """Return the effective number of the rows below the line, of the scarcer ratio."""
-        below = [ratio.below for ratio in self._ratios or [_RECALL, _SPECIFICITY]]
-        found = pl.min_horizontal(_effective(coefficients) for coefficients in below)
+        every = [ratio.below for ratio in self._ratios or [_RECALL, _SPECIFICITY]]
+        cells = [[cell for cell, c in zip(_CELLS, one, strict=True) if c > 0] for one in every]
+        each = [_effective(of, one) for one in cells]
+        # Of a single column SQLite would take the lowest of all rows.
+        found = of.lib.min_horizontal(*each) if len(each) > 1 else each[0]
         # F1 is twice as steep as the share of hits in these rows where there are few.
         return found / 2 if self.of == "f1" else found
 
 
-def _last(running_sum: str, name: str, mark: str = REACHED) -> pl.Expr:
-    """Return a running sum at the threshold: that of the rows that reach it."""
-    reached = pl.when(mark).then(pl.col(running_sum).cast(pl.Float64))
-    return reached.max().over("segment").fill_null(0.0).alias(name)
-
-
-def _near() -> tuple[pl.Expr, pl.Expr]:
-    """Return the positives and the negatives around a threshold that the rows choose."""
-    tp, fp = (_last(cell, cell, LOWER) - _last(cell, cell, HIGHER) for cell in ("tp", "fp"))
-    return tp, fp
-
-
-def _squares_of_cells(ranking: Ranking) -> list[pl.Expr]:
+def _squares_of_cells(of: Dialect) -> list[Any]:
     """Return the sums of squared weights of the cells; of rows that count as one, the counts."""
-    if not ranking.squares:
-        return [pl.col(f"n_{cell}").alias(f"squares_{cell}") for cell in _CELLS]
-    tp, fp = (_last(f"{cell}_squares", f"squares_{cell}") for cell in ("tp", "fp"))
-    fn = pl.col("positives_squares") - tp
-    tn = pl.col("negatives_squares") - fp
-    return [tp, fp, fn.alias("squares_fn"), tn.alias("squares_tn")]
+    if not of.squares:
+        return [of.lib.col(f"n_{cell}").alias(f"squares_{cell}") for cell in _CELLS]
+    tp, fp, positives, negatives = of.cols(
+        "squares_tp", "squares_fp", "positives_squares", "negatives_squares"
+    )
+    return [(positives - tp).alias("squares_fn"), (negatives - fp).alias("squares_tn")]
 
 
-def _effective_in(cell: str) -> pl.Expr:
-    return effective_number(pl.col(f"n_{cell}"), pl.col(f"squares_{cell}")).fill_nan(0.0)
+def _effective(of: Dialect, cells: Sequence[str]) -> Any:
+    """Return the effective number of the rows in some cells."""
+    weight, squares = (
+        reduce(add, of.cols(*(f"{name}_{cell}" for cell in cells))) for name in ("n", "squares")
+    )
+    number = effective_number(weight, squares)
+    return of.lib.when(weight > 0).then(number).otherwise(0.0)
 
 
-def _effective(coefficients: Sequence[float]) -> pl.Expr:
-    cells = [cell for cell, c in zip(_CELLS, coefficients, strict=True) if c > 0]
-    weight = reduce(add, (pl.col(f"n_{cell}") for cell in cells))
-    squares = reduce(add, (pl.col(f"squares_{cell}") for cell in cells))
-    return effective_number(weight, squares)
-
-
-def _mean(ratios: Sequence[Ratio]) -> tuple[pl.Expr, pl.Expr, list[pl.Expr]]:
+def _mean(ratios: Sequence[Ratio], of: Dialect) -> tuple[Any, Any, list[Any]]:
     """Return the mean of ratios, 1 minus it, and the influence of a row in each cell."""
     number = len(ratios)
 
-    def mean(terms: Iterable[pl.Expr]) -> pl.Expr:
+    def mean(terms: Iterable[Any]) -> Any:
         return reduce(add, terms) / number
 
-    influence = [mean(ratio.influence(cell) for ratio in ratios) for cell in range(4)]
-    return mean(one.share for one in ratios), mean(one.left for one in ratios), influence
+    influence = [mean(ratio.influence(cell, of) for ratio in ratios) for cell in range(4)]
+    return mean(one.share(of) for one in ratios), mean(one.left(of) for one in ratios), influence
 
 
-def _matthews() -> tuple[pl.Expr, pl.Expr, list[pl.Expr]]:
+def _matthews(of: Dialect) -> tuple[Any, Any, list[Any]]:
     """Return (1 + r) / 2, (1 - r) / 2, and the influence of a row in each cell on the first."""
-    positives, negatives, reached, others = _TP + _FN, _FP + _TN, _TP + _FP, _FN + _TN
+    tp, fp, fn, tn = of.cols(*_OF_CELLS)
+    positives, negatives, reached, others = tp + fn, fp + tn, tp + fp, fn + tn
     root = positives.sqrt() * negatives.sqrt() * reached.sqrt() * others.sqrt()
+    when = of.lib.when
     # Rounded, a correlation of 1 may be a little more, or less.
-    found = ((_TP * _TN - _FP * _FN) / root).clip(-1.0, 1.0)
-    worst = pl.when(_TP + _TN == 0).then(-root / root).otherwise(found)
-    r = pl.when(_FP + _FN == 0).then(root / root).otherwise(worst)
-    of_cells: list[tuple[Any, Any, Any]] = [
-        (_TN, positives, reached),
-        (-_FN, negatives, reached),
-        (-_FP, positives, others),
-        (_TP, negatives, others),
+    found = ((tp * tn - fp * fn) / root).clip(-1.0, 1.0)
+    worst = when(tp + tn == 0).then(-1.0).otherwise(found)
+    r = when(root > 0).then(when(fp + fn == 0).then(1.0).otherwise(worst))
+    of_cells = [
+        (tn, positives, reached),
+        (-fn, negatives, reached),
+        (-fp, positives, others),
+        (tp, negatives, others),
     ]
     influence = [
         (slope / root - r / 2 * (1 / first + 1 / second)) / 2 for slope, first, second in of_cells

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -36,25 +37,13 @@ from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibrated, with_reference
 from frame_prc._curves.logit_intervals import ESTIMATE, RANDOM, SHORTFALL
 from frame_prc._formulas import above_average
-from frame_prc._inference.measure import (
-    NEGATIVES,
-    OPENS,
-    POSITIVES,
-    Measure,
-    added,
-    parts,
-    total_of_parts,
-    weights_of_rows,
-)
+from frame_prc._inference.dialect import OPENS, Dialect, InPolars
+from frame_prc._inference.measure import NEGATIVES, POSITIVES, Measure
 from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import HITS, running
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
-
-_TP, _FP = pl.col("tp"), pl.col("fp")
-_RETRIEVED = _TP + _FP
-_GAIN, _ERROR = pl.col("gain"), pl.col("error")
 
 
 @dataclass(frozen=True)
@@ -87,24 +76,26 @@ class AveragePrecision(Measure):
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores that have positives, with the influence of their rows."""
         hits = running(ranking, HITS)
-        retrieved = hits.filter(ranking.key.retrieved() & (OPENS | (_RETRIEVED > 0)))
-        if self.calibration is None:
-            return self.influences_of(retrieved)
-        return self.influences_of(with_reference(cached(retrieved), ranking, self.calibration))
+        has_rows = pl.col(OPENS) | (pl.col("tp") + pl.col("fp") > 0)
+        retrieved = hits.filter(ranking.key.retrieved() & has_rows)
+        if self.calibration is not None:
+            retrieved = with_reference(cached(retrieved), ranking, self.calibration)
+        found: pl.LazyFrame = self.influences_of(retrieved, InPolars(ranking))
+        return found
 
-    def influences_of(self, hits: pl.LazyFrame) -> pl.LazyFrame:
+    def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the same from scores that have positives, and the rows that open segments.
 
         To be calibrated they have their reference (see
         :func:`frame_prc._curves.calibration.with_reference`).
         """
         if self.calibration is None:
-            return _with_influence(hits)
-        return _centred(_with_influence(calibrated(hits)))
+            return _with_influence(points, of)
+        return _centred(_with_influence(calibrated(points, of.lib), of), of)
 
-    def bias(self, ranking: Ranking) -> pl.Expr:
+    def bias(self, of: Dialect) -> Any:
         """Return what each step adds to the bias of the area."""
-        return _bias(ranking, calibrates=self.calibration is not None)
+        return _bias(of, calibrates=self.calibration is not None)
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and its area."""
@@ -112,102 +103,91 @@ class AveragePrecision(Measure):
         return areas.rename({AVERAGE_PRECISION: ESTIMATE})
 
 
-def _bias(ranking: Ranking, *, calibrates: bool) -> pl.Expr:
+def _bias(of: Dialect, *, calibrates: bool) -> Any:
     """Return what each step adds to the bias of the area: what it changes by without a row.
 
     At a given prevalence the weight of all negatives changes with the sizes of the classes too. A
     step changes if the row that is left out ranks at or above it, and at a given prevalence also if
     it ranks below.
     """
-    of_positive, of_negative = weights_of_rows(ranking)
-    tp, fp, retrieved = _TP, pl.col("unscaled_fp") if calibrates else _FP, pl.col("retrieved")
-    one, fewer, more = _scales(of_positive, of_negative, calibrates=calibrates)
-    left = tp - of_positive
+    of_positive, of_negative = of.weights_of_rows()
+    tp, fp, retrieved = of.cols("tp", "unscaled_fp" if calibrates else "fp", "retrieved")
+    positives, negatives = of.cols("positives", "negatives")
+    one, fewer, more = _scales(of, of_positive, of_negative, calibrates=calibrates)
+    left, when = tp - of_positive, of.lib.when
     above = left / of_positive * fp * (one * left - fewer * tp) / (left + fewer * fp)
-    of_positives = pl.when(left > 0).then(above).otherwise(0.0)
+    of_positives = when(left > 0).then(above).otherwise(0.0)
     # A row may weigh more than all that ranks at or above a step.
-    out = pl.min_horizontal(fp, of_negative)
+    out = of.lib.min_horizontal(fp, of_negative)
     rest = tp + more * (fp - out)
     of_negatives = fp / of_negative * tp * (one * fp - more * (fp - out)) / rest
     if calibrates:
         both = tp * fp * one
-        of_positives += (1 - tp / POSITIVES) * both / (tp + fewer * fp)
+        of_positives += (1 - tp / positives) * both / (tp + fewer * fp)
         of_negatives -= (
-            (1 - fp / NEGATIVES) * both / (1 - of_negative / NEGATIVES) / (tp + more * fp)
+            (1 - fp / negatives) * both / (1 - of_negative / negatives) / (tp + more * fp)
         )
-    of_negatives = pl.when(of_negative < NEGATIVES).then(
-        of_negatives * (1 - of_negative / NEGATIVES)
-    )
+    of_negatives = when(of_negative < negatives).then(of_negatives * (1 - of_negative / negatives))
     changes = of_positives + of_negatives.fill_null(0.0)
-    return pl.when(fp > 0).then(pl.col("share") / retrieved * changes)
+    return when((fp > 0) & (tp > 0)).then(of.lib.col("share") / retrieved * changes)
 
 
 def _scales(
-    of_positive: pl.Expr, of_negative: pl.Expr, *, calibrates: bool
-) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    of: Dialect, of_positive: Any, of_negative: Any, *, calibrates: bool
+) -> tuple[Any, Any, Any]:
     """Return what a negative counts as: now, without a positive, and without a negative."""
     if not calibrates:
-        return pl.lit(1.0), pl.lit(1.0), pl.lit(1.0)
-    one = pl.col("scale")
-    return one, one * (1 - of_positive / POSITIVES), one / (1 - of_negative / NEGATIVES)
+        return of.lib.lit(1.0), of.lib.lit(1.0), of.lib.lit(1.0)
+    one, positives, negatives = of.cols("scale", "positives", "negatives")
+    return one, one * (1 - of_positive / positives), one / (1 - of_negative / negatives)
 
 
-def _centred(steps: pl.LazyFrame) -> pl.LazyFrame:
+def _centred(steps: Any, of: Dialect) -> Any:
     """Return the influences of rows in classes of given sizes, where negatives are scaled.
 
     The influences of the positives add up to the sum of what each step adds to the area times its
     share of false positives, and those of the negatives to minus that. Negatives below all
     positives are among the losses of the row that opens a segment.
     """
-    lost = pl.col("lost")
-    return steps.with_columns(
-        lost=(pl.col("area") * _ERROR).sum().over("segment"),
-        losses=added("unscaled_fp", NEGATIVES),
-    ).with_columns(
-        on_positive=pl.col("on_positive") - lost / POSITIVES,
-        on_negative=pl.col("on_negative") * pl.col("scale") + lost / NEGATIVES,
+    area, error, lost, scale = of.cols("area", "error", "lost", "scale")
+    on_positive, on_negative, positives, negatives = of.cols(
+        "on_positive", "on_negative", "positives", "negatives"
+    )
+    summed = of.with_sums(steps.with_columns(lost=area * error), plain={"lost": "lost"})
+    return of.with_amounts(summed, "unscaled_fp").with_columns(
+        on_positive=on_positive - lost / positives,
+        on_negative=on_negative * scale + lost / negatives,
     )
 
 
-def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
+def _with_influence(steps: Any, of: Dialect) -> Any:
     """Add the area of each step, and the influence of its rows: ``on_positive, on_negative``.
 
     The row that opens a segment stands for its rows that are never retrieved. A positive among them
     has no precision to add, and a negative does not lower the precision of any step.
     """
-    precision, rate, share = pl.col("precision"), pl.col("rate"), pl.col("share")
-    retrieved = pl.col("retrieved")
-    estimate, shortfall = pl.col(ESTIMATE), pl.col(SHORTFALL)
-    sums = {name: _from_here_on(pl.col(name)) for name in ("raised", "lowered")}
-    above = above_average(precision.fill_null(0.0), _ERROR, estimate, shortfall)
+    tp, fp, gain, retrieved, positives = of.cols("tp", "fp", "gain", "retrieved", "positives")
+    precision, error, rate, share = of.cols("precision", "error", "rate", "share")
+    raised, lowered = of.cols("raised", "lowered")
     # Each is a column, since Polars computes windows of columns much faster than of expressions.
     # What is null where a segment opens is so in all that follows.
-    # Steps come in ranking order, and windows over a sorted column are faster.
-    return (
-        steps.with_columns(pl.col("segment").set_sorted())
+    ready = (
+        of.with_amounts(steps, whole=False)
+        .with_columns(retrieved=of.when_retrieved((tp + fp).cast(of.lib.Float64)))
+        .with_columns(precision=tp / retrieved, error=(fp / retrieved).fill_null(1.0))
+        .with_columns(rate=gain / retrieved, share=gain / positives)
         .with_columns(
-            gain=added("tp", POSITIVES),
-            losses=added("fp"),
-            retrieved=pl.when(~OPENS).then(_RETRIEVED.cast(pl.Float64)),
-        )
-        .with_columns(precision=_TP / retrieved, error=(_FP / retrieved).fill_null(1.0))
-        .with_columns(rate=_GAIN / retrieved, share=_GAIN / POSITIVES)
-        .with_columns(
-            raised=rate * _ERROR,
+            raised=rate * error,
             lowered=rate * precision,
             area=share * precision,
-            lost=share * _ERROR,
-        )
-        .with_columns(*parts("area"), *parts("lost"))
-        .with_columns(estimate=total_of_parts("area"), shortfall=total_of_parts("lost"), **sums)
-        .with_columns(
-            on_positive=(above + pl.col("raised").fill_null(0.0)) / POSITIVES,
-            on_negative=-pl.col("lowered").fill_null(0.0) / POSITIVES,
+            lost=share * error,
         )
     )
-
-
-def _from_here_on(amount: pl.Expr) -> pl.Expr:
-    """Return the sum of an amount over a step and all later ones of its segment."""
-    # Steps are sorted by segment, so "explode", which stacks the groups, keeps them in place.
-    return amount.cum_sum(reverse=True).over("segment", mapping_strategy="explode")
+    summed = of.with_sums(
+        ready, exact={ESTIMATE: "area", SHORTFALL: "lost"}, onward=("raised", "lowered")
+    )
+    above = above_average(precision.fill_null(0.0), error, *of.cols(ESTIMATE, SHORTFALL))
+    return summed.with_columns(
+        on_positive=(above + raised.fill_null(0.0)) / positives,
+        on_negative=-lowered.fill_null(0.0) / positives,
+    )

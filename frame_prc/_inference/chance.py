@@ -39,11 +39,15 @@ def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.
     n = _POSITIVES + _NEGATIVES
     if ranking.rows.columns.weighted:
         return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))
-    shares = _shares_of_counts(ranking) if ranking.carried else _shares_of_tied_rows(ranking)
+    is_summed = ranking.tie_shares is not None or bool(ranking.carried)
+    if ranking.tie_shares is not None:
+        shares = ranking.tie_shares
+    else:
+        shares = _shares_of_counts(ranking) if is_summed else _shares_of_tied_rows(ranking)
     keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
     areas = random_areas(_POSITIVES, _NEGATIVES, _SHARES, _RETRIEVED)
     joined = left_join(table, keyed, on)
-    if not ranking.carried:
+    if not is_summed:
         joined = joined.with_columns(retrieved=n - _UNRETRIEVED).with_columns(
             tie_shares=harmonic(_RETRIEVED) + _SHARES
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -54,7 +54,8 @@ class Estimates:
     If rows name clusters, these are taken as independent, and otherwise the rows are. ``by_row``
     has the influence of each row, for clusters and for comparisons row by row. ``spread`` is the
     measure of each segment with its variance by rows, if it has been computed. Of kept rows the
-    table is kept too: many verbs begin with it.
+    table is kept too: many verbs begin with it. Of rows that are elsewhere, ``of_clusters`` are the
+    totals over clusters, and ``cells`` returns the sums of each.
     """
 
     ranking: Ranking
@@ -62,12 +63,16 @@ class Estimates:
     by_row: RowInfluence | None = None
     spread: pl.LazyFrame | None = None
     binned: bool = False
+    of_clusters: pl.LazyFrame | None = None
+    cells: Callable[[], pl.LazyFrame] | None = None
 
     @classmethod
     def of(cls, rows: Rows, measure: Measure | None = None, bins: Bins | None = None) -> Estimates:
         """Return the estimates of rows, in their bins; by default the average precision."""
         measure = measure or AveragePrecision()
-        if not rows.clustered:
+        if rows.elsewhere is not None:
+            found: Estimates = rows.elsewhere.estimates(rows, [measure], bins)[0]
+        elif not rows.clustered:
             found = cls(rank(rows, bins, squares=True, scored=measure.scored), measure)
         else:
             found = cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
@@ -115,6 +120,8 @@ class Estimates:
     @cached_property
     def clusters(self) -> pl.LazyFrame:
         """The sums ``segment, cluster, influence, pos, neg`` of clusters."""
+        if self.cells is not None:
+            return self.cells()
         return cached(cluster_sums(self._influences, ["segment"], _SUMMED, self.ranking))
 
     @cached_property
@@ -145,12 +152,16 @@ class Estimates:
         areas = self.areas()
         if not self.ranking.rows.clustered:
             return self._with_few(areas.with_columns(n_trials="n_effective"))
-        variance = in_order(pl.col("influence") ** 2)
-        totals = {"variance": variance, **effective_clusters(self.measure)}
-        totals |= of_classes("influence")
-        of_clusters = cluster_totals(
-            self._influences, _SUMMED, self.ranking, totals, lambda: self.clusters
-        )
+        totals = {
+            "variance": in_order(pl.col("influence") ** 2),
+            **effective_clusters(self.measure),
+            **of_classes("influence"),
+        }
+        of_clusters = self.of_clusters
+        if of_clusters is None:
+            of_clusters = cluster_totals(
+                self._influences, _SUMMED, self.ranking, totals, lambda: self.clusters
+            )
         by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
         defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)

@@ -21,6 +21,9 @@ _STATUS = pl.col("status")
 
 def models_with_few_scores(rows: Rows) -> pl.LazyFrame:
     """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
+    if rows.elsewhere is not None:
+        found: pl.LazyFrame = rows.elsewhere.few_scores(rows)
+        return found
     return rows.keep_table(FEW_SCORES, partial(_with_few_scores, rows))
 
 
@@ -50,7 +53,8 @@ def with_few_scores(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
 def with_few_scores_of_pairs(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     """Replace the status ``"ok"`` where one of two models is such a one."""
     names, wide = list(rows.columns.request.models), side_by_side(rows)
-    flags = _flags(wide.used(), wide)
+    there = rows.elsewhere
+    flags = _flags(wide.used(), wide) if there is None else there.few_scores_of_pairs(wide)
     flagged = [f"few_{i}" for i in range(len(names))]
     of_pair = (
         pl.col(flag) & pl.any_horizontal(pl.col("model", "baseline") == name)

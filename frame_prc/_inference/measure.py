@@ -11,19 +11,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTFALL
-from frame_prc._formulas import effective_number, exact_parts, sizes
+from frame_prc._formulas import effective_number, sizes
+from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import TIES, Points, running
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 
-OPENS = pl.col("opens")
 IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too few rows
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
 # The status of a measure that rows of a single class have too, from that of their sizes.
@@ -80,10 +80,14 @@ class Measure(ABC):
     def is_defined(self) -> pl.Expr:
         """Whether the rows of a segment, of ``positives, negatives``, have it."""
 
-    @property
-    def terms(self) -> dict[str, pl.Expr]:
-        """What is added up over the scores of a segment beside its variance, by name."""
+    def terms(self, of: Dialect) -> dict[str, Any]:  # noqa: ARG002 - of a dialect, in general
+        """Return what is added up over the scores of a segment beside its variance, by name."""
         return {}
+
+    @property
+    def term_names(self) -> Sequence[str]:
+        """The names of these."""
+        return ()
 
     @property
     def rests_on(self) -> pl.Expr:
@@ -118,9 +122,13 @@ class Measure(ABC):
         """Return the scores that its sums need, which may be fewer, with the influence of rows."""
         return self.influences(ranking)
 
-    def bias(self, ranking: Ranking) -> pl.Expr:  # noqa: ARG002 - of a ranking, in general
+    @abstractmethod
+    def influences_of(self, points: Any, of: Dialect) -> Any:
+        """Return points of any dialect with the influence of their rows, from their sums."""
+
+    def bias(self, of: Dialect) -> Any:
         """Return what each of these scores adds to how much too high the measure is on average."""
-        return pl.lit(0.0)
+        return of.lib.lit(0.0)
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
@@ -162,7 +170,8 @@ class TiedMeasure(Measure):
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return all scores, with the influence of their rows."""
-        return self.influences_of(with_amounts(tied(ranking)), ranking)
+        found: pl.LazyFrame = self.influences_of(tied(ranking), InPolars(ranking))
+        return found
 
     def summed(self, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores that its sums need, with the influence of their rows."""
@@ -170,26 +179,18 @@ class TiedMeasure(Measure):
 
     def summed_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the same from all scores, which several measures may share (see `tied`)."""
-        return self.influences_of(with_amounts(self.thinned(ties, ranking)), ranking)
+        found: pl.LazyFrame = self.influences_of(self.thinned(ties, ranking), InPolars(ranking))
+        return found
 
     def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
         """Return the scores whose rows, with those since the one before, have one influence."""
         return ties
-
-    @abstractmethod
-    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return scores with the influence of their rows, from their sums and amounts."""
 
 
 def tied(ranking: Ranking) -> pl.LazyFrame:
     """Return all scores, with the running sums."""
     ties = running(ranking, TIES).filter(ranking.key.retrieved())
     return ties.with_columns(pl.col("segment").set_sorted())
-
-
-def with_amounts(points: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ``gain, losses``: the positives and negatives at a score, and since the one before."""
-    return points.with_columns(gain=added("tp", POSITIVES), losses=added("fp", NEGATIVES))
 
 
 def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
@@ -206,13 +207,44 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         these numbers; ``bias``, null below two positives; ``of_negatives``, what negatives add
         to the variance. If calibrated, also ``reference_prevalence, reference_odds``.
     """
+    of = InPolars(ranking)
+    sums = (
+        with_terms(influences, of, measure)
+        .group_by("segment")
+        .agg(pl.col(constants(measure)).first(), pl.col(sums_over_scores(measure)).sum())
+        # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
+        .filter(POSITIVES.is_not_null())
+        .sort("segment")
+    )
+    return spreads_of(sums, ranking, measure)
+
+
+def constants(measure: Measure) -> list[str]:
+    """Return the columns that all points of a segment have alike."""
+    return ["positives", "negatives", ESTIMATE, SHORTFALL, *measure.kept]
+
+
+def sums_over_scores(measure: Measure) -> list[str]:
+    """Return the columns of points that are added up over a segment."""
+    return ["variance", "of_negatives", "pos", "neg", "bias", *measure.term_names]
+
+
+def with_terms(influences: Any, of: Dialect, measure: Measure) -> Any:
+    """Add what is added up over a segment to points with influences."""
     of_positives, of_negatives = (
-        pl.col(one) * pl.col(f"on_{of_class}") ** 2
+        of.lib.col(one) * of.lib.col(f"on_{of_class}") ** 2
         for one, of_class in (("pos", "positive"), ("neg", "negative"))
     )
-    variance = of_positives + of_negatives
-    first = ["positives", "negatives", ESTIMATE, SHORTFALL, *measure.kept]
-    added = ["variance", "of_negatives", "pos", "neg", "bias", *measure.terms]
+    return influences.with_columns(of.squares_here()).with_columns(
+        variance=of_positives + of_negatives,
+        of_negatives=of_negatives,
+        bias=measure.bias(of),
+        **measure.terms(of),
+    )
+
+
+def spreads_of(sums: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+    """Return the same from the sums over the scores of each segment."""
     numbers = {
         "n_effective": measure.rests_on,
         # Of rows the sum may lack the negatives below the last positive, which move nothing.
@@ -224,69 +256,17 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         pl.col(ESTIMATE, SHORTFALL, "variance", "n_effective")
     )
     return (
-        influences.with_columns(_squares(ranking))
-        .with_columns(
-            variance=variance,
-            of_negatives=of_negatives,
-            bias=measure.bias(ranking),
-            **measure.terms,
-        )
-        .group_by("segment")
-        .agg(pl.col(first).first(), pl.col(added).sum())
-        # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
-        .filter(POSITIVES.is_not_null())
-        .sort("segment")
-        .with_columns(**numbers)
+        sums.with_columns(**numbers)
         .with_columns(
             defined,
             row_odds=pl.col("n_negative") / pl.col("n_effective"),
             bias=pl.when(_is_jackknifed(ranking)).then("bias"),
         )
-        .drop("pos", "neg", *measure.terms)
+        .drop("pos", "neg", *measure.term_names)
     )
-
-
-def weights_of_rows(ranking: Ranking) -> tuple[pl.Expr, pl.Expr]:
-    """Return the weight of a positive and of a negative if all of a class had the same.
-
-    There are as many of them as effective rows.
-    """
-    if not ranking.squares:
-        return pl.lit(1.0), pl.lit(1.0)
-    pos, neg = pl.col("positives_squares"), pl.col("negatives_squares")
-    return pos / POSITIVES, neg / NEGATIVES
 
 
 def _is_jackknifed(ranking: Ranking) -> pl.Expr:
     """Return whether a row of each class can be left out, and what a row weighs is known."""
     is_known = ranking.squares or not ranking.rows.columns.weighted
     return (pl.col("n_effective") > 1) & (NEGATIVES > 0) & pl.lit(is_known)
-
-
-def _squares(ranking: Ranking) -> list[pl.Expr]:
-    """Return the sums of squared weights at each score, of positives and of negatives."""
-    if not ranking.squares:
-        return [pl.col("gain").alias("pos"), pl.col("losses").alias("neg")]
-    pos, neg = pl.col("positives_squares"), pl.col("negatives_squares")
-    return [added("tp_squares", pos).alias("pos"), added("fp_squares", neg).alias("neg")]
-
-
-def added(running_sum: str, total: pl.Expr | None = None) -> pl.Expr:
-    """Return what each score adds to a running sum; the opening row has the rest of the total."""
-    unretrieved = 0 if total is None else total - pl.col(running_sum).max().over("segment")
-    return pl.when(OPENS).then(unretrieved).otherwise(pl.col(running_sum).diff())
-
-
-# --- exact sums of a segment -----------------------------------------------------------------
-
-
-def parts(name: str) -> list[pl.Expr]:
-    """Return the parts of a term that add up exactly."""
-    return [part.alias(f"{name}_{i}") for i, part in enumerate(exact_parts(pl.col(name)))]
-
-
-def total_of_parts(name: str) -> pl.Expr:
-    """Return the exact sum of the terms of a segment, at most 1, from their parts."""
-    coarse, fine = (pl.col(f"{name}_{i}").sum() for i in range(2))
-    # One window, so that rows get a single column, which needs no more work on each of them.
-    return (coarse + fine).clip(upper_bound=1.0).over("segment")

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
 
-import polars as pl
-
-from frame_prc._formulas import effective_number, recall, rounding
-from frame_prc._ranking.ranking import Ranking
+from frame_prc._formulas import effective_number, recall
+from frame_prc._inference.dialect import Dialect
 from frame_prc._request.specs import Target
 
-_TP, _FP, _POSITIVES, _NEGATIVES = map(pl.col, ("tp", "fp", "positives", "negatives"))
 # The marks of what is above the threshold, and above two others, higher and lower, around it.
 REACHED, HIGHER, LOWER = MARKS = ("reached", "reached_higher", "reached_lower")
 
@@ -31,12 +31,13 @@ class Choice:
     """What chooses a threshold: a share of the rows that counts in ``cells`` are shares of."""
 
     target: Target
-    ranking: Ranking
+    of: Dialect
 
-    def marks(self) -> dict[str, pl.Expr]:
+    def marks(self) -> dict[str, Any]:
         """Return what marks the scores that are reached: those of a segment follow its opening."""
-        reached, before = self._share(_TP, _FP), self._share(_TP.shift(1), _FP.shift(1))
-        slack = rounding(weighted=self.ranking.rows.columns.weighted)
+        reached = self._share(*self.of.cols("tp", "fp"))
+        before = self._share(self.of.before("tp"), self.of.before("fp"))
+        slack = self.of.rounding()
         if self.target.criterion == "recall":
             chosen = before < self._asked * (1 - slack)
         else:
@@ -48,60 +49,63 @@ class Choice:
             LOWER: before < self._asked + around,
         }
 
-    def is_met(self, tp: pl.Expr, fp: pl.Expr) -> pl.Expr:
+    def is_met(self, tp: Any, fp: Any) -> Any:
         """Return whether there is such a threshold, from the counts there."""
         if self.target.criterion != "recall":
             return tp + fp > 0
-        slack = rounding(weighted=self.ranking.rows.columns.weighted)
+        slack = self.of.rounding()
         return self._share(tp, fp) >= self._asked * (1 - slack)
 
     @property
-    def _asked(self) -> pl.Expr:
-        value = pl.lit(self.target.value)
-        return value / (_POSITIVES + _NEGATIVES) if self._is_count else value
+    def _asked(self) -> Any:
+        value = self.of.lib.lit(self.target.value)
+        return value / self._rows if self.target.criterion == "predicted_count" else value
 
     @property
-    def _is_count(self) -> bool:
-        return self.target.criterion == "predicted_count"
+    def _rows(self) -> Any:
+        positives, negatives = self.of.cols("positives", "negatives")
+        return positives + negatives
 
-    def _share(self, tp: pl.Expr, fp: pl.Expr) -> pl.Expr:
-        shares = {"recall": recall(tp, _POSITIVES), "fpr": fp / _NEGATIVES}
-        return shares.get(self.target.criterion, (tp + fp) / (_POSITIVES + _NEGATIVES))
+    def _share(self, tp: Any, fp: Any) -> Any:
+        if self.target.criterion == "recall":
+            return recall(tp, self.of.lib.col("positives"))
+        if self.target.criterion == "fpr":
+            return fp / self.of.lib.col("negatives")
+        return (tp + fp) / self._rows
 
-    def _around(self) -> pl.Expr:
+    def _around(self) -> Any:
         """Return how far from the share the rows around the threshold reach."""
         asked = self._asked.clip(0.0, 1.0)
         return (asked * (1 - asked)).sqrt() * self.number() ** (-1 / 3)
 
-    def fewest_beyond(self) -> pl.Expr:
+    def fewest_beyond(self) -> Any:
         """Return the effective number of these rows above the threshold, or below it."""
         asked = self._asked.clip(0.0, 1.0)
-        return pl.min_horizontal(asked, 1 - asked) * self.number()
+        return self.of.lib.min_horizontal(asked, 1 - asked) * self.number()
 
-    def number(self) -> pl.Expr:
+    def number(self) -> Any:
         """Return the effective number of rows that the share is one of."""
         classes = {"recall": ("positives",), "fpr": ("negatives",)}
         names = classes.get(self.target.criterion, ("positives", "negatives"))
-        weight = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)
-        if not self.ranking.squares:
+        weight = reduce(add, (one.cast(self.of.lib.Float64) for one in self.of.cols(*names)))
+        if not self.of.squares:
             return weight
-        return effective_number(weight, pl.sum_horizontal(f"{name}_squares" for name in names))
+        squares = reduce(add, self.of.cols(*(f"{name}_squares" for name in names)))
+        return effective_number(weight, squares)
 
 
-def moved(
-    influence: Sequence[pl.Expr], of_choice: Sequence[pl.Expr], near: tuple[pl.Expr, pl.Expr]
-) -> list[pl.Expr]:
+def moved(influence: Sequence[Any], of_choice: Sequence[Any], of: Dialect) -> list[Any]:
     """Return the influence of a row in each cell, of ``tp, fp, fn, tn``, where the threshold moves.
 
-    ``near`` are the positives and the negatives around it.
+    Counts around it are those above the ``lower`` threshold that are not above the ``higher`` one.
     """
-    tp, fp = near
+    tp, fp = (of.lib.col(f"lower_{cell}") - of.lib.col(f"higher_{cell}") for cell in ("tp", "fp"))
     positive = tp / (tp + fp)
     added = (positive, 1 - positive, -positive, positive - 1)
 
-    def slope(of_cells: Sequence[pl.Expr]) -> pl.Expr:
-        return pl.sum_horizontal(a * i for a, i in zip(added, of_cells, strict=True))
+    def slope(of_cells: Sequence[Any]) -> Any:
+        return reduce(add, (a * i for a, i in zip(added, of_cells, strict=True)))
 
     # All rows are predicted positive where they are fewer than asked for: nothing moves.
-    ratio = pl.when(tp + fp > 0).then(slope(influence) / slope(of_choice)).otherwise(0.0)
+    ratio = of.lib.when(tp + fp > 0).then(slope(influence) / slope(of_choice)).otherwise(0.0)
     return [own - ratio * other for own, other in zip(influence, of_choice, strict=True)]

@@ -11,15 +11,13 @@ the area by ``(min(y, q) - mean of it) / N``: among the highest it also moves an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from frame_prc._inference.measure import NEGATIVES, OPENS, POSITIVES
+from frame_prc._inference.dialect import OPENS, Dialect
 from frame_prc._inference.roc_auc import RocAuc
 from frame_prc._request.specs import PARTIAL_ROC_AUC
-
-_BEFORE, _INSIDE, _END = pl.col("before"), pl.col("inside"), pl.col("end")
-_FOUND, _GAINED = pl.col("found"), pl.col("gain") / POSITIVES
 
 
 @dataclass(frozen=True)
@@ -44,25 +42,34 @@ class PartialRocAuc(RocAuc):
         """The share of a random order."""
         return pl.lit(self.fpr / 2)
 
-    def placed(self, ties: pl.LazyFrame) -> pl.LazyFrame:
+    def placed(self, points: Any, of: Dialect) -> Any:
         """Add the placements of positives and of negatives, of those in a tie their mean."""
-        f, lost = self.fpr, pl.col("losses") / NEGATIVES
-        after = pl.when(OPENS).then(1.0).otherwise(pl.col("fp") / NEGATIVES)
-        recall = pl.when(OPENS).then(1.0).otherwise(pl.col("tp") / POSITIVES)
-        # Positives exactly at the end of the range: the influence is the mean of both sides.
-        at_end = ((f - _BEFORE).sign() + 1) / 2
-        ranged = (
-            ties.with_columns(before=after - lost, found=recall - _GAINED, after=after)
-            .with_columns(
-                inside=pl.when(lost > 0).then(((f - _BEFORE) / lost).clip(0, 1)).otherwise(at_end)
-            )
-            .with_columns(end=(_GAINED * _INSIDE).sum().over("segment"))
+        lib, f = of.lib, self.fpr
+        gain, losses, tp, fp, positives, negatives = of.cols(
+            "gain", "losses", "tp", "fp", "positives", "negatives"
         )
-        in_range = _FOUND + _GAINED * _INSIDE / 2
-        passed = _INSIDE * in_range + (1 - _INSIDE) * _END
-        behind = _INSIDE * (1 - in_range) + (1 - _INSIDE) * (1 - _END)
-        return ranged.with_columns(
-            missed=1 - _INSIDE + _INSIDE * (_BEFORE + pl.min_horizontal("after", f)) / (2 * f),
-            passed=(passed - (1 - f) * _END) / f,
-            behind=(behind - (1 - f) * (1 - _END)) / f,
+        lost, gained, before, after, found, inside, end = of.cols(
+            "lost", "gained", "before", "after", "found", "inside", "end"
+        )
+        opens = lib.col(OPENS)
+        shares = points.with_columns(
+            lost=losses / negatives,
+            gained=gain / positives,
+            after=lib.when(opens).then(1.0).otherwise(fp / negatives),
+            recall=lib.when(opens).then(1.0).otherwise(tp / positives),
+        ).with_columns(before=after - lost, found=lib.col("recall") - gained)
+        # Positives exactly at the end of the range: the influence is the mean of both sides.
+        at_end = lib.when(before < f).then(1.0).when(before == f).then(0.5).otherwise(0.0)
+        ranged = shares.with_columns(
+            inside=lib.when(lost > 0).then(((f - before) / lost).clip(0.0, 1.0)).otherwise(at_end)
+        ).with_columns(end=gained * inside)
+        summed = of.with_sums(ranged, plain={"end": "end"})
+        in_range = found + gained * inside / 2
+        return summed.with_columns(
+            missed=1 - inside + inside * (before + lib.min_horizontal(after, lib.lit(f))) / (2 * f),
+            passed=inside * in_range + (1 - inside) * end,
+            behind=inside * (1 - in_range) + (1 - inside) * (1 - end),
+        ).with_columns(
+            passed=(lib.col("passed") - (1 - f) * end) / f,
+            behind=(lib.col("behind") - (1 - f) * (1 - end)) / f,
         )

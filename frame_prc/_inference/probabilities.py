@@ -7,34 +7,30 @@ changes the mean by ``(l - mean) / W``. Scores need no order: the counts at each
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import above_average, effective_number, told_by
+from frame_prc._inference.dialect import Dialect
 from frame_prc._inference.measure import (
     NEGATIVES,
     OF_ANY_CLASS,
-    OPENS,
     POSITIVES,
     UNDEFINED_IF_NULL,
     TiedMeasure,
-    parts,
-    total_of_parts,
 )
-from frame_prc._ranking.ranking import Ranking
 
-_GAIN, _LOSSES, _SCORE = pl.col("gain"), pl.col("losses"), pl.col("probability")
 # Probabilities are kept so far from 0 and 1 for a logarithm, as scikit-learn does.
 _EPSILON_OF_64_BITS = 2.0**-52
 _EPSILON: dict[pl.DataType, float] = {pl.Float32(): 2.0**-23, pl.Float16(): 2.0**-10}
 _LARGEST_LOG_LOSS = -math.log(_EPSILON_OF_64_BITS)
 
 
-Shares: TypeAlias = tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]
+Shares: TypeAlias = tuple[Any, Any, Any, Any]
 
 
 class Loss(NamedTuple):
@@ -43,27 +39,27 @@ class Loss(NamedTuple):
     ``shares`` are those on a positive and on a negative row, and 1 minus each.
     """
 
-    shares: Callable[[pl.Expr, float], Shares]
+    shares: Callable[[Any, float], Shares]
     lowest: float = 0.0
     span: float = 1.0
     higher_is_better: bool = False
 
 
-def _score(p: pl.Expr, _: float) -> Shares:
+def _score(p: Any, _: float) -> Shares:
     return p, p, 1 - p, 1 - p
 
 
-def _gap(p: pl.Expr, _: float) -> Shares:
+def _gap(p: Any, _: float) -> Shares:
     """Return the score less the class, from -1 to 1."""
     return p / 2, (1 + p) / 2, 1 - p / 2, (1 - p) / 2
 
 
-def _squared(p: pl.Expr, _: float) -> Shares:
+def _squared(p: Any, _: float) -> Shares:
     on_positive, on_negative = (1 - p) ** 2, p**2
     return on_positive, on_negative, p * (2 - p), (1 - p) * (1 + p)
 
 
-def _logarithmic(p: pl.Expr, epsilon: float) -> Shares:
+def _logarithmic(p: Any, epsilon: float) -> Shares:
     kept = p.clip(epsilon, 1 - epsilon)
     on_positive, on_negative = (-each.log() / _LARGEST_LOG_LOSS for each in (kept, 1 - kept))
     return on_positive, on_negative, 1 - on_positive, 1 - on_negative
@@ -109,34 +105,44 @@ class MeanLoss(TiedMeasure):
         """Whether the best segment is the first from above."""
         return LOSSES[self.of].higher_is_better
 
-    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""
-        epsilon = _EPSILON.get(ranking.rows.score_dtype, _EPSILON_OF_64_BITS)
+        epsilon = _EPSILON.get(of.score_dtype, _EPSILON_OF_64_BITS)
         # Sums of Float32 may exceed 1. The row that opens a segment has no score, and no rows.
-        score = pl.when(~OPENS).then(pl.col("score").cast(pl.Float64).clip(0.0, 1.0))
-        scored = ranking.with_score(ties).with_columns(probability=score.fill_null(0.0))
+        score, probability = of.cols("score", "probability")
+        clipped = of.when_retrieved(score.cast(of.lib.Float64).clip(0.0, 1.0)).otherwise(0.0)
         names = ("on_positive", "on_negative", "left_of_positive", "left_of_negative")
-        losses = dict(zip(names, LOSSES[self.of].shares(_SCORE, epsilon), strict=True))
-        on_positive, on_negative, left_of_positive, left_of_negative = map(pl.col, names)
-        rows = POSITIVES + NEGATIVES
-        summed = (
-            scored.with_columns(**losses)
+        losses = dict(zip(names, LOSSES[self.of].shares(probability, epsilon), strict=True))
+        on_positive, on_negative, left_of_positive, left_of_negative = of.cols(*names)
+        gain, lost, rows = of.cols("gain", "losses", "rows")
+        shared = (
+            of.with_score(of.with_amounts(points))
             .with_columns(
-                share=(_GAIN * on_positive + _LOSSES * on_negative) / rows,
-                left=(_GAIN * left_of_positive + _LOSSES * left_of_negative) / rows,
+                probability=clipped, rows=of.lib.col("positives") + of.lib.col("negatives")
             )
-            .with_columns(*parts("share"), *parts("left"))
-            .with_columns(estimate=total_of_parts("share"), shortfall=total_of_parts("left"))
+            .with_columns(**losses)
+            .with_columns(
+                share=(gain * on_positive + lost * on_negative) / rows,
+                left=(gain * left_of_positive + lost * left_of_negative) / rows,
+            )
         )
+        summed = of.with_sums(shared, exact={ESTIMATE: "share", SHORTFALL: "left"})
+        measured = of.cols(ESTIMATE, SHORTFALL)
         return summed.with_columns(
-            on_positive=_above(on_positive, left_of_positive) / rows,
-            on_negative=_above(on_negative, left_of_negative) / rows,
+            on_positive=above_average(on_positive, left_of_positive, *measured) / rows,
+            on_negative=above_average(on_negative, left_of_negative, *measured) / rows,
         )
 
+    def terms(self, of: Dialect) -> dict[str, Any]:
+        """Return the fourth powers of influences; rows of one score and class count as alike."""
+        both = (("pos", "gain", "positive"), ("neg", "losses", "negative"))
+        of_positives, of_negatives = (_fourth(of, *one) for one in both)
+        return {"fourth": of_positives + of_negatives}
+
     @property
-    def terms(self) -> dict[str, pl.Expr]:
-        """The fourth powers of influences; rows of one score and class count as of equal weight."""
-        return {"fourth": _fourth("pos", "gain", "positive") + _fourth("neg", "losses", "negative")}
+    def term_names(self) -> Sequence[str]:
+        """The names of these."""
+        return ("fourth",)
 
     @property
     def rests_on(self) -> pl.Expr:
@@ -178,24 +184,28 @@ class BesideRate(MeanLoss):
         """The width of the range."""
         return _RANGE[self.of]
 
-    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""
         loss = MeanLoss(of="brier" if self._is_skill else "mean_score")
-        rows, mean, names = POSITIVES + NEGATIVES, pl.col(ESTIMATE), ("on_positive", "on_negative")
-        p, q = POSITIVES / rows, NEGATIVES / rows
+        rows, mean, names = of.lib.col("rows"), of.lib.col(ESTIMATE), ("on_positive", "on_negative")
+        p, q = of.cols("share_of_positives", "share_of_negatives")
         of_rate = zip(names, (q / rows, -p / rows), strict=True)
         if self._is_skill:
             share = mean / (p * q) / self.span
             both = (1 - share, share)
             moved = [
-                (share * (q - p) * by - pl.col(on) / self.span) / (p * q) for on, by in of_rate
+                (share * (q - p) * by - of.lib.col(on) / self.span) / (p * q) for on, by in of_rate
             ]
         else:
             share = p / mean / self.span
             both = (share, 1 - share)
-            moved = [(by / self.span - share * pl.col(on)) / mean for on, by in of_rate]
+            moved = [(by / self.span - share * of.lib.col(on)) / mean for on, by in of_rate]
         found = zip((ESTIMATE, SHORTFALL, *names), (*both, *moved), strict=True)
-        return loss.influences_of(ties, ranking).with_columns(**dict(found))
+        rated = loss.influences_of(points, of).with_columns(
+            share_of_positives=of.lib.col("positives") / rows,
+            share_of_negatives=of.lib.col("negatives") / rows,
+        )
+        return rated.with_columns(**dict(found))
 
     @property
     def rests_on(self) -> pl.Expr:
@@ -203,12 +213,8 @@ class BesideRate(MeanLoss):
         return pl.when(pl.col(SHORTFALL) > 0).then(super().rests_on)
 
 
-def _fourth(squared: str, weight: str, of_class: str) -> pl.Expr:
+def _fourth(of: Dialect, squared: str, weight: str, of_class: str) -> Any:
     """Return the sum of the fourth powers of the influences of the rows of a score and class."""
-    of_row = (pl.col(squared) / pl.col(weight)).fill_nan(0.0)
-    return pl.col(squared) * of_row**2 * pl.col(f"on_{of_class}") ** 4
-
-
-def _above(share: pl.Expr, left: pl.Expr) -> pl.Expr:
-    """Return a share minus the mean; ``left`` is 1 minus it."""
-    return above_average(share, left, pl.col(ESTIMATE), pl.col(SHORTFALL))
+    squares, amount, influence = of.cols(squared, weight, f"on_{of_class}")
+    of_row = of.lib.when(amount > 0).then(squares / amount).otherwise(0.0)
+    return squares * of_row**2 * influence**4

@@ -15,27 +15,18 @@ order it takes no more than their running sums (Sun & Xu 2014, doi 10.1109/LSP.2
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import above_average
-from frame_prc._inference.measure import (
-    NEGATIVES,
-    OPENS,
-    POSITIVES,
-    TiedMeasure,
-    parts,
-    total_of_parts,
-    weights_of_rows,
-)
+from frame_prc._inference.dialect import OPENS, Dialect
+from frame_prc._inference.measure import NEGATIVES, POSITIVES, TiedMeasure
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import is_corner
 
 ROC_AUC = "roc_auc"
-
-_GAIN, _LOSSES = pl.col("gain"), pl.col("losses")
-_MISSED, _PASSED = pl.col("missed"), pl.col("passed")
 
 
 @dataclass(frozen=True)
@@ -57,50 +48,52 @@ class RocAuc(TiedMeasure):
 
     def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
         """Return the scores with positives, and the last one before each of them."""
-        return ties.filter(is_corner(OPENS, pl.col("tp")))
+        return ties.filter(is_corner(pl.col(OPENS), pl.col("tp")))
 
-    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""
-        shared = (
-            self.placed(ties)
-            .with_columns(area=_GAIN / POSITIVES * (1 - _MISSED), lost=_GAIN / POSITIVES * _MISSED)
-            .with_columns(*parts("area"), *parts("lost"))
+        gain, positives, negatives = of.cols("gain", "positives", "negatives")
+        missed, passed, behind = of.cols("missed", "passed", "behind")
+        shared = self.placed(of.with_amounts(points), of).with_columns(
+            area=gain / positives * (1 - missed), lost=gain / positives * missed
         )
-        areas = shared.with_columns(
-            estimate=total_of_parts("area"), shortfall=total_of_parts("lost")
-        )
-        of_positive, of_negative = weights_of_rows(ranking)
+        areas = of.with_sums(shared, exact={ESTIMATE: "area", SHORTFALL: "lost"})
+        measured = of.cols(ESTIMATE, SHORTFALL)
+        of_positive, of_negative = of.weights_of_rows()
         return areas.with_columns(
-            on_positive=_above(1 - _MISSED, _MISSED) * _per_row(POSITIVES, of_positive),
-            on_negative=_above(_PASSED, pl.col("behind")) * _per_row(NEGATIVES, of_negative),
+            number_of_positives=positives / of_positive, number_of_negatives=negatives / of_negative
+        ).with_columns(
+            on_positive=above_average(1 - missed, missed, *measured) * _per_row(of, "positives"),
+            on_negative=above_average(passed, behind, *measured) * _per_row(of, "negatives"),
         )
 
-    def placed(self, ties: pl.LazyFrame) -> pl.LazyFrame:
+    def placed(self, points: Any, of: Dialect) -> Any:
         """Add the placements: ``passed`` of negatives, ``behind`` and ``missed`` are 1 less them.
 
         ``missed`` is 1 less that of positives.
         """
+        gain, losses, tp, fp = of.cols("gain", "losses", "tp", "fp")
+        positives, negatives = of.cols("positives", "negatives")
         # Rows that are never retrieved are tied below all others.
-        negatives = pl.when(OPENS).then(NEGATIVES).otherwise("fp") - _LOSSES / 2
-        positives = pl.when(OPENS).then(POSITIVES).otherwise("tp") - _GAIN / 2
+        opens, when = of.lib.col(OPENS), of.lib.when
+        above = {
+            "of_negatives": when(opens).then(negatives).otherwise(fp) - losses / 2,
+            "of_positives": when(opens).then(positives).otherwise(tp) - gain / 2,
+        }
+        of_negatives, of_positives = of.cols(*above)
         # Each is a column, since Polars computes windows of columns much faster.
-        return ties.with_columns(
-            missed=negatives / NEGATIVES,
-            passed=positives / POSITIVES,
-            behind=(POSITIVES - positives) / POSITIVES,
+        return points.with_columns(**above).with_columns(
+            missed=of_negatives / negatives,
+            passed=of_positives / positives,
+            behind=(positives - of_positives) / positives,
         )
 
 
-def _above(placement: pl.Expr, error: pl.Expr) -> pl.Expr:
-    """Return a placement minus the area; ``error`` is 1 minus it."""
-    return above_average(placement, error, pl.col(ESTIMATE), pl.col(SHORTFALL))
-
-
-def _per_row(weight: pl.Expr, of_row: pl.Expr) -> pl.Expr:
+def _per_row(of: Dialect, of_class: str) -> Any:
     """Return the weight of a row in the mean of its class.
 
     It is such that the squares of the influences add up to the unbiased variance of that mean.
     """
-    number = weight / of_row
-    unbiased = pl.when(number > 1).then((number / (number - 1)).sqrt()).otherwise(1.0)
-    return unbiased / weight
+    weight, number = of.cols(of_class, f"number_of_{of_class}")
+    unbiased = of.lib.when(number > 1).then((number / (number - 1)).sqrt())
+    return unbiased.otherwise(1.0) / weight

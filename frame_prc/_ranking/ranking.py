@@ -42,7 +42,8 @@ class Ranking:
     ``levels`` maps ``level`` to ``score`` where rows are ranked by levels, not scores. ``squares``
     is whether squares of weights are summed too, and ``clusters`` whether rows keep their
     ``cluster``. If ``counted``, there is a row for each score of a segment, with its counts.
-    ``sort`` sorts rows of 64-bit keys at once, if there are such.
+    ``sort`` sorts rows of 64-bit keys at once, if there are such. ``tie_shares`` are the sums over
+    ties of rows that are elsewhere (see :mod:`frame_prc._inference.chance`).
     """
 
     frame: pl.LazyFrame
@@ -54,6 +55,7 @@ class Ranking:
     clusters: bool = False
     counted: bool = False
     sort: Callable[[], OrderedRows | None] | None = None
+    tie_shares: pl.LazyFrame | None = None
 
     @cached_property
     def ordered(self) -> OrderedRows | None:

@@ -165,7 +165,9 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     number of the row in its segment, from 1, and whether it is the first of its score.
     """
     key, ends, place = ranking.sorted_key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
+    # Of binned rows too, whose values are not known: a score may be below all thresholds.
     may_lack_scores = ranking.rows.columns.request.missing == "unretrieved"
+    may_lack_scores |= ranking.rows.values is None
     unretrieved = key.unretrieved() if may_lack_scores else pl.lit(value=False)
     marked = ranking.in_order.with_row_index("seen").with_columns(
         key.opens(), ends=key.ends_tie(), unretrieved=unretrieved

@@ -54,6 +54,8 @@ class Rows(Execution):
     the source is in memory, ``check`` raises if it is invalid, and ``values`` is the source itself,
     whose values can be looked at for free; ``checked`` says that reading the source
     raises if it is invalid. ``kept`` is what several verbs share, if more than one may be called.
+    ``elsewhere`` is what has the rows if these are inside an engine (see
+    :mod:`frame_prc._engines.elsewhere`); then there are none here.
     """
 
     frame: pl.LazyFrame
@@ -69,6 +71,7 @@ class Rows(Execution):
     kept: dict[tuple[Hashable, ...], tuple[pl.LazyFrame, Any]] | None = field(
         default=None, repr=False, compare=False
     )
+    elsewhere: Any = field(default=None, repr=False, compare=False)
 
     def keep(self, what: Hashable, make: Callable[[], ResultT]) -> ResultT:
         """Return what was made of these rows before, or make it; only kept rows remember it.

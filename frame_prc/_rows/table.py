@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 import polars as pl
 
 from frame_prc._lazy import concat, named
+from frame_prc._request.roles import Request
 from frame_prc._request.specs import GROUPING, OF_PROBABILITIES, Missing
 from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.columns import grouping_name
@@ -24,6 +25,12 @@ class Table(ABC):
 
     # Whether the number of dropped rows is a column where missing="drop".
     counts_dropped: ClassVar[bool] = True
+    # Whether rows inside an engine are enough for it.
+    runs_inside: ClassVar[bool] = False
+
+    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002 - in general
+        """Return the options that do not run inside an engine, and whether they are given."""
+        return {}
 
     @property
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -20,6 +20,7 @@ from frame_prc._inference.intervals import check_method, with_interval
 from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
@@ -46,6 +47,12 @@ class AveragePrecision(Table):
     calibration: Calibration | None = None
     top: Top | None = None
     hidden = ("prevalence", N_EFFECTIVE, "std_error")
+    runs_inside = True
+
+    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
+        """Return what does not run inside an engine."""
+        resampled = self.interval is not None and self.interval.resampling is not None
+        return {"top": self.top is not None, "ci= by bootstrap": resampled}
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -68,20 +75,24 @@ class AveragePrecision(Table):
             table = with_interval(table, self.interval, clustered=rows.clustered)
             table = with_few_scores(table, rows)
         if self.bounds:
-            bounds = ranking.segments.with_keys(tie_bounds(ranking))
+            there = rows.elsewhere
+            if there is None:
+                bounds = ranking.segments.with_keys(tie_bounds(ranking))
+            else:
+                bounds = there.tie_bounds(rows, self.bins)
             table = left_join(table, bounds, rows.keys)
         name = AVERAGE_PRECISION if self.calibration is None else CALIBRATED
         return table.rename({ESTIMATE: name})
 
     def _areas(self, rows: Rows) -> tuple[pl.LazyFrame, Ranking]:
         """Return the area of each segment, maybe with what an interval needs, and the ranking."""
-        if self.interval is None:
+        if self.interval is None and rows.elsewhere is None:
             ranking = rank(rows, self.bins, scored=False)
             areas = sized_areas(ranking, self.calibration, self.top)
             return areas.rename({AVERAGE_PRECISION: ESTIMATE}), ranking
         estimates = Estimates.of(rows, area.AveragePrecision(self.calibration), self.bins)
         table = estimates.keyed()
-        if self.interval.resampling is not None:
+        if self.interval is not None and self.interval.resampling is not None:
             drawn = variances(rows, self.interval.resampling, self.bins)
             table = left_join(table.drop("variance"), drawn, rows.keys)
         return table, estimates.ranking

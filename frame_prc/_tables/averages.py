@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
 from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, status_of_limits
+from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
@@ -19,6 +20,7 @@ from frame_prc._inference.sampled import (
 )
 from frame_prc._lazy import aggregated, in_order, key_names
 from frame_prc._ranking.ranking import rank
+from frame_prc._request.roles import Request
 from frame_prc._request.specs import How, Interval, Measured, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
@@ -43,6 +45,12 @@ class Averages(Table):
     interval: Interval | None = None
     bins: Bins | None = None
     top: Top | None = None
+
+    runs_inside = True
+
+    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
+        """Return what does not run inside an engine."""
+        return {"top": self.top is not None}
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -76,6 +84,8 @@ class Averages(Table):
     def _values(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure."""
         measure = measure_of(self.measured)
+        if rows.elsewhere is not None:
+            return Estimates.of(rows, measure, self.bins).keyed()
         if self.top is None:
             return measure.of_segments(rows, self.bins)
         areas = sized_areas(rank(rows, self.bins, scored=False), measure.calibration, self.top)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -16,6 +16,7 @@ from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python
+from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Comparison, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
@@ -46,6 +47,12 @@ class Differences(Table):
     """One row per segment and pair of models, or per segment (and model)."""
 
     comparison: Comparison
+    runs_inside = True
+
+    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
+        """Return what does not run inside an engine: a second ranking, of other rows."""
+        against = self.comparison.against
+        return {f"against={name!r}": against == name for name in ("rest", "overall")}
 
     @property
     def outputs(self) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import polars as pl
@@ -17,6 +17,7 @@ from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._request.roles import Request
 from frame_prc._request.specs import (
     PERMUTED,
     Interval,
@@ -64,6 +65,11 @@ class Heterogeneity(Table):
         "gap_p_value", "q", "i_squared", "tau", "tau_low", "tau_high", "test",
     )  # fmt: skip
     counts_dropped = False
+    runs_inside = True
+
+    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
+        """Return what does not run inside an engine."""
+        return {"test='permutation'": self.test == "permutation"}
 
     @property
     def reserved(self) -> Sequence[str]:
@@ -87,6 +93,8 @@ class Heterogeneity(Table):
         if rows.clustered:
             sums = estimates.clusters.select("cluster", "influence", number=_NUMBER)
             parts.append(sums.with_columns(part=pl.lit("cluster")))
+        elif rows.elsewhere is not None:
+            self._check_unpermuted(segments, rows, estimates.ranking)
         elif self._may_permute(rows):
             # Only here: Polars 2.1 panics at a cached frame that is used once.
             segments = rows.once(segments)
@@ -134,6 +142,24 @@ class Heterogeneity(Table):
             "score", "positive", "weight", "size", number=_NUMBER
         )
         counts = numbered.group_by("number").agg(rows=pl.col("size").sum())
+        return join(numbered, self._chosen(segments, counts, rows), on="number", how="semi")
+
+    def _check_unpermuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> None:
+        """Refuse segments that would be compared by permutation, of rows that are elsewhere."""
+        if not self._may_permute(rows):
+            return
+        counts = ranking.segments.numbered(rows.elsewhere.row_counts(rows))
+        sized = counts.select("rows", number=_NUMBER)
+        if self._chosen(segments, sized, rows).collect().height:
+            raise OptionError(
+                "segments so many, or with so few positives, are compared by permutation of the "
+                "rows, which does not run inside an engine",
+                "test='q', with which equal segments like these differ too often",
+                "they have at most 500,000 rows: collect these, and call the verb with them",
+            )
+
+    def _chosen(self, segments: pl.LazyFrame, counts: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+        """Return the ``number`` of the segments that are compared by permutation."""
         used = pl.col("error").is_not_null()
         compared = join(segments, counts, on="number", how="left").select(
             "number",
@@ -152,8 +178,7 @@ class Heterogeneity(Table):
         )
         few_rows = pl.col("rows") <= (_MOST_ROWS_IF_ASKED if is_asked else _MOST_ROWS)
         enough = pl.col("compared") >= _FEWEST
-        chosen = compared.filter(enough & few_rows & (pl.lit(is_asked) | many)).select("number")
-        return join(numbered, chosen, on="number", how="semi")
+        return compared.filter(enough & few_rows & (pl.lit(is_asked) | many)).select("number")
 
     def _compared(self, frame: pl.DataFrame, rows: Rows, schema: pl.Schema) -> pl.DataFrame:
         """Return a row for each model; without a key for it one row, even without segments."""

@@ -19,6 +19,7 @@ from frame_prc._inference.estimates import (
     on_negatives,
     with_few,
 )
+from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
@@ -53,16 +54,41 @@ _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance
 
 def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     """Return one row per segment and pair of models."""
-    rows, names = numbered(side_by_side(rows)), list(rows.columns.request.models)
-    scored = [of_model(rows, place) for place in range(len(names))]
-    models = RowInfluence.of_each(scored, measure_of(comparison.measured))
-    sums = rows.once(_sums(rows, models, comparison))
+    names, measure = list(rows.columns.request.models), measure_of(comparison.measured)
+    rows = side_by_side(rows)
+    find = _in_polars if rows.elsewhere is None else _elsewhere
+    models, sums = find(rows, comparison, measure)
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
-    of_pairs = cs.starts_with("variance_", "covariance_", "fourth_", "shared_")
+    of_pairs = cs.matches(r"^(variance|covariance|fourth|shared)_\d+")
     table = segment_join(first, sums.select("segment", of_pairs))
     for i, other in enumerate(others, 1):
         table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
-    return _by_pair(models[0].ranking.segments.with_keys(table), names, comparison, models)
+    keyed = models[0].ranking.segments.with_keys(table)
+    return _by_pair(keyed, names, comparison, measure)
+
+
+def _in_polars(
+    rows: Rows, comparison: Comparison, measure: Measure
+) -> tuple[list[Estimates], pl.LazyFrame]:
+    """Return the estimates of each model, and the sums over the rows that they share."""
+    rows = numbered(rows)
+    scored = [of_model(rows, place) for place in range(len(rows.columns.scores))]
+    models = RowInfluence.of_each(scored, measure)
+    estimates = [Estimates(model.ranking, measure, model) for model in models]
+    return estimates, rows.once(_sums(rows, models, comparison))
+
+
+def _elsewhere(
+    rows: Rows, comparison: Comparison, measure: Measure
+) -> tuple[list[Estimates], pl.LazyFrame]:
+    """Return the same of rows that are elsewhere."""
+    estimates, sums = rows.elsewhere.paired(rows, measure)
+    named = [
+        pl.col(f"{name}_{min(pair)}_{max(pair)}").alias(f"{name}_{k}")
+        for k, pair in enumerate(comparison.pairs)
+        for name in ("variance", "covariance", "fourth")
+    ]
+    return estimates, sums.with_columns(named)
 
 
 def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) -> pl.LazyFrame:
@@ -96,9 +122,9 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     return cluster_totals(named, summed, ranking, sums, cells)
 
 
-def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
+def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     """Return the sizes of each segment, and its area by a model with its variance."""
-    table = Estimates(model.ranking, model.measure, model).areas()
+    table = model.areas()
     if model.ranking.rows.clustered:
         renamed = {"variance": "variance_by_rows", "n_effective": "n_by_rows"}
         by_rows = table.rename(renamed)
@@ -115,9 +141,9 @@ def _by_pair(
     table: pl.LazyFrame,
     names: Sequence[str | None],
     comparison: Comparison,
-    models: Sequence[RowInfluence],
+    measure: Measure,
 ) -> pl.LazyFrame:
-    pairs, flags, counted = comparison.pairs, ["few_negatives"], models[0].measure.counted
+    pairs, flags, counted = comparison.pairs, ["few_negatives"], measure.counted
     lists = {
         name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
         for name in ("variance", "covariance", *(("fourth",) if counted else ()))

@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_prc._curves.areas import UNDEFINED
 from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, status_of_limits
+from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
@@ -38,6 +39,7 @@ class PairedDifferences(Table):
     """One row per pair of models, within segments by the keys other than ``over``."""
 
     paired: Paired
+    runs_inside = True
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -86,16 +88,20 @@ class PairedDifferences(Table):
     def _values(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and ``value_0, value_1, ...`` of the models."""
         measure = measure_of(self.paired.measured)
-        frames = (
-            rows.frame.with_columns(score=f"score_{i}") for i in range(len(self.paired.models))
-        )
-        first, *others = (
-            measure.of_segments(replace(rows, frame=frame)).rename({ESTIMATE: f"value_{i}"})
-            for i, frame in enumerate(frames)
-        )
+        if rows.elsewhere is not None:
+            estimates: list[Estimates] = rows.elsewhere.side_by_side(rows, measure)
+            tables = [one.keyed() for one in estimates]
+        else:
+            tables = [measure.of_segments(one) for one in self._scored(rows)]
+        first, *others = (table.rename({ESTIMATE: f"value_{i}"}) for i, table in enumerate(tables))
         for i, other in enumerate(others, 1):
             first = left_join(first, other.select(*rows.keys, f"value_{i}"), rows.keys)
         return first
+
+    def _scored(self, rows: Rows) -> list[Rows]:
+        """Return the rows with the score of each model."""
+        places = range(len(self.paired.models))
+        return [replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in places]
 
 
 def _schema(areas: pl.Schema, keys: Sequence[str], counted: Sequence[str]) -> pl.Schema:

@@ -32,6 +32,7 @@ class SizeForWidth(Table):
     measured: Measured
     level: float
     width: float
+    runs_inside = True
     outputs = ("n_pos", "value", *_NEEDED)
 
     @property
@@ -59,6 +60,7 @@ class SizeForDifference(Table):
     comparison: Comparison
     difference: float
     power: float
+    runs_inside = True
     outputs = ("model", "baseline", "n_pos", *_NEEDED)
 
     @property

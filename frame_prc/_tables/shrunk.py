@@ -38,6 +38,7 @@ class Shrunken(Table):
     measured: Measured
     level: float
     below: float | None = None
+    runs_inside = True
 
     @property
     def outputs(self) -> Sequence[str]:

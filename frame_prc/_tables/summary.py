@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -36,6 +36,7 @@ from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.chance import with_random
+from frame_prc._inference.dialect import InPolars
 from frame_prc._inference.estimates import Estimates, effective_clusters
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
@@ -52,6 +53,7 @@ from frame_prc._inference.sampled import (
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.stretches import in_parts
+from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
@@ -82,6 +84,12 @@ _SCORECARD = (
     REFERENCE, CALIBRATED, *interval_of(CALIBRATED), *_MEASURES[5:], "best_f1_threshold",
 )  # fmt: skip
 
+# What is not computed of rows that are elsewhere.
+_ONLY_HERE = ("interpolated", "normalised_interpolated", "gain", "best_f1", "best_f1_threshold")
+_LACKING = [
+    pl.lit(None, pl.Float64).alias(name)
+    for name in ("interpolated", "interpolated_shortfall", "gain", "best_f1", "best_f1_threshold")
+]
 _SHRUNKEN = ("shrunk", "shrunk_low", "shrunk_high")
 
 # Of the estimates: null where they are not known.
@@ -102,6 +110,12 @@ class Summary(Table):
     measures: Sequence[str] = ()
     beside: Sequence[Measured] = ()
     shrink: bool = False
+    runs_inside = True
+
+    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
+        """Return what does not run inside an engine."""
+        asked = {f"measures={name!r}": name in self.measures for name in _ONLY_HERE}
+        return {"details=True": self.measures[: len(MEASURES)] == [*MEASURES], **asked}
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -195,19 +209,48 @@ class Summary(Table):
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
+        ranking, areas, tables = self._tables(rows, calibration)
+        for table in tables:
+            areas = segment_join(areas, table)
+        areas = areas.with_columns(pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives"))
+        best = _with_best(areas, ranking) if rows.elsewhere is None else areas
+        beside = with_lift(with_random(best, ranking, ["segment"]))
+        measured = with_normalised(beside, weighted=rows.columns.weighted)
+        table = with_interval(
+            measured, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered
+        )
+        for asked in self.beside:
+            table = table.with_columns(status=_worse_status(f"{asked.name}_status"))
+        # Without other working columns, whose dtypes vary between rankings.
+        working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
+        later = (LEVEL, UNDEFINED, *_SHRUNKEN)
+        shown = [name for name in self.outputs if name not in later]
+        columns = (*rows.keys, *shown, *DROPPED, "shortfall", "bias", *working)
+        return ranking.segments.with_keys(table).select(columns)
+
+    def _tables(
+        self, rows: Rows, calibration: Calibration
+    ) -> tuple[Ranking, pl.LazyFrame, list[pl.LazyFrame]]:
+        """Return the segments, their areas without an interval, and the tables of the measures."""
+        if rows.elsewhere is not None:
+            return self._tables_elsewhere(rows, calibration)
         ranking = _ranking(rows)
         grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
         parts = in_parts(grown, at_once=rows.many_in_memory)
         area, at_odds = AveragePrecision(), AveragePrecision(calibration)
+        of = InPolars(ranking)
         plain, calibrated = _estimates(ranking, area), _estimates(ranking, at_odds)
         # The streaming engine takes small parts, so all that areas need stays in the cache.
         areas = _areas_of(with_heights(grown, _METHODS), ranking)
         windows = [[_best_step(part, ranking) for part in parts]]
         # That of the plain area may be known from another verb.
-        asked = [] if plain.is_kept else [plain.windows(map(area.influences_of, parts))]
+        asked = (
+            [] if plain.is_kept else [plain.windows(area.influences_of(part, of) for part in parts)]
+        )
         asked.append(
             calibrated.windows(
-                map(at_odds.influences_of, _referred(grown, parts, ranking, calibration))
+                at_odds.influences_of(part, of)
+                for part in _referred(grown, parts, ranking, calibration)
             )
         )
         top, *of_areas = rows.windowed_in_parts(*windows, *asked)
@@ -216,23 +259,23 @@ class Summary(Table):
         tables = [top, _table(plain), self._beside(calibrated)]
         own = [tied_measure_of(asked) for asked in self.beside]
         tables += map(self._beside, _estimates_of_ties(ranking, own))
-        for table in tables:
-            areas = segment_join(areas, table)
-        areas = areas.with_columns(pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives"))
-        best = _with_best(areas, ranking)
-        beside = with_lift(with_random(best, ranking, ["segment"]))
-        measured = with_normalised(beside, weighted=rows.columns.weighted)
-        table = with_interval(
-            measured, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered
+        return ranking, areas, tables
+
+    def _tables_elsewhere(
+        self, rows: Rows, calibration: Calibration
+    ) -> tuple[Ranking, pl.LazyFrame, list[pl.LazyFrame]]:
+        """Return the same of rows that are elsewhere, without what has to be asked for there."""
+        measures = [
+            AveragePrecision(),
+            AveragePrecision(calibration),
+            *map(measure_of, self.beside),
+        ]
+        plain, *others = rows.elsewhere.estimates(rows, measures)
+        table = _table(plain)
+        areas = table.select(
+            "segment", *_LACKING, positives="n_pos", negatives=pl.col("n") - pl.col("n_pos")
         )
-        for measure in own:
-            table = table.with_columns(status=_worse_status(f"{measure.name}_status"))
-        # Without other working columns, whose dtypes vary between rankings.
-        working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
-        later = (LEVEL, UNDEFINED, *_SHRUNKEN)
-        shown = [name for name in self.outputs if name not in later]
-        columns = (*rows.keys, *shown, *DROPPED, "shortfall", "bias", *working)
-        return ranking.segments.with_keys(table).select(columns)
+        return plain.ranking, areas, [table, *map(self._beside, others)]
 
     def _beside(self, estimates: Estimates) -> pl.LazyFrame:
         """Return a measure of each segment, with its interval, under its own names."""

@@ -179,24 +179,15 @@ class AreaVerbs(Evaluated[FrameT]):
             calibration=reference,
             top=within,
         )
-        if (engine := self._engine) is None:
+        engine = self._engine
+        highest = reference is not None and reference.highest
+        if engine is None or interval is not None or highest:
             return self._table(table, details=details)
         outputs = self._columns_of(table, details=details)
-        area = self._plans(engine, self._refused(table)).average_precision(
-            engine, self._native, asked, outputs, bins, reference, interval, bounds=table.bounds
+        area = self._plans(engine, table.only_in_polars(asked)).average_precision(
+            engine, self._native, asked, outputs, bins, reference, bounds=table.bounds
         )
         return self._like_frame(area)
-
-    def _refused(self, table: AveragePrecision) -> dict[str, bool]:
-        """Return what does not run inside an engine, and whether it is given."""
-        reference, interval = table.calibration, table.interval
-        return {
-            "top": table.top is not None,
-            "calibrate='highest'": reference is not None and reference.highest,
-            "ci= with calibrate=": interval is not None and reference is not None,
-            "ci= with cluster=": interval is not None and self._request.cluster is not None,
-            "ci= by bootstrap": interval is not None and interval.resampling is not None,
-        }
 
     @verb
     def average(
@@ -306,14 +297,11 @@ class AreaVerbs(Evaluated[FrameT]):
             check_top_of(found.name, thresholds)
         interval = None if level is None else interval_of(level, "influence", None)
         table = Averages(key, kind, found, interval, bins, within)
-        if (engine := self._engine) is None:
+        engine, is_plain = self._engine, interval is None and found == Measured()
+        if engine is None or not is_plain:
             return self._table(table, details=details)
-        refused = {
-            "top": within is not None,
-            "ci": interval is not None,
-            f"measure={found.name!r}": found != Measured(),
-        }
-        plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
+        plans = self._plans(engine, table.only_in_polars(asked))
+        outputs = self._columns_of(table, details=details)
         return self._like_frame(
             plans.averages(engine, self._native, asked, key, kind, outputs, bins)
         )

@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 import polars as pl
 
-from frame_prc._engines.engine import check_request, engine_of, in_words_of
+from frame_prc._engines.engine import OF_LONG_DATA, check_request, engine_of, in_words_of
 from frame_prc._engines.operations import Engine
 from frame_prc._frames.border import FrameT, Source, check_frame, source_of, unwrapped, wrapped
 from frame_prc._frames.pandas_frames import Labels
@@ -129,6 +129,8 @@ class Evaluated(Generic[FrameT]):
         return None if names is None or conditions is None else names | conditions
 
     def _read_frame(self, asked: Request) -> Source:
+        if engine := self._engine:
+            return source_of(engine_plans(engine).empty(engine, self._native, asked), None)
         source = source_of(self._native, self._names(asked), asked.amount_names())
         for condition in self.conditions:
             _check_names(condition, source.lf.collect_schema())
@@ -153,6 +155,10 @@ class Evaluated(Generic[FrameT]):
 
     def _rows(self) -> Rows:
         """Return the rows; of a frame in memory they are kept."""
+        if engine := self._engine:  # where they may change from call to call
+            there = engine_plans(engine).rows_elsewhere
+            found: Rows = there(engine, self._native, self._columns, self._source.values)
+            return found
         if not self._source.in_memory:
             return read(self._source.lf, self._columns, in_memory=False)
         return self._keep("rows", self._read)
@@ -186,7 +192,7 @@ class Evaluated(Generic[FrameT]):
 
         ``asked`` is a request with a role that only this table has.
         """
-        self._check_frame()
+        self._check_runs(table)
         reserved = self._reserved(table, details=details)
         if asked is not None and asked.threshold is not None:
             source = self._read_frame(asked)
@@ -225,7 +231,8 @@ class Evaluated(Generic[FrameT]):
         These are known once the rows are read, so it is a step of the plan. The table for two
         models that stand for them tells the columns and their dtypes.
         """
-        self._check_frame()
+        if engine := self._engine:
+            check_request(engine, self._request, {OF_LONG_DATA: True})
         sample = make(of_models(self._request, PLACEHOLDERS), None)
         reserved, source = self._reserved(sample, details=details), self._source
         made = [*reserved, *replace(self._request, side_by_side=True).made_keys]
@@ -267,6 +274,14 @@ class Evaluated(Generic[FrameT]):
 
     # --- engines -------------------------------------------------------------------------------
 
+    def _check_runs(self, table: Table) -> None:
+        """Refuse a table that does not run inside the engine of the frame."""
+        engine = self._engine
+        if engine is None or not table.runs_inside:
+            self._check_frame()
+        else:
+            check_request(engine, self._request, table.only_in_polars(self._request))
+
     def _check_frame(self, *, takes_counts: bool = True) -> None:
         """Refuse the frame of an engine for a verb that does not run there."""
         check_frame(self._native, takes_counts=takes_counts)
@@ -283,15 +298,6 @@ def _check_names(condition: pl.Expr, schema: pl.Schema) -> None:
             raise ColumnError(
                 f"where() names {name!r}, which is not a column", hint=nearest(name, schema)
             )
-
-
-def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
-    """Read columns of an engine's frame, or all of them."""
-    import narwhals as nw  # the engine needs it, so it is installed
-
-    lf = nw.from_native(frame).lazy()
-    chosen = lf if names is None else lf.select(sorted(names))
-    return cast("pl.DataFrame", chosen.collect("polars").to_native())
 
 
 def engine_plans(engine: Engine) -> Any:

@@ -167,7 +167,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
         from frame_prc._tables.compare import Differences
         from frame_prc._tables.paired import PairedDifferences
 
-        self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)
         drawn = draws("permutations", permutations)
@@ -318,7 +317,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
         from frame_prc._tables.chance_test import ChanceTests
         from frame_prc._tables.compare import Differences
 
-        self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)
         check_no_row(asked)
@@ -326,6 +324,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         is_random = isinstance(against, str) and against == "random"
         check_drawn(drawn, "against='random'", is_drawn=is_random)
         if is_random:
+            self._check_frame(takes_counts=False)
             check_plain(
                 measure,
                 calibrate,

@@ -28,7 +28,7 @@ from frame_prc._request.specs import (
     Start,
 )
 from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, in_polars
+from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
 if TYPE_CHECKING:
@@ -561,7 +561,7 @@ class PictureVerbs(Evaluated[FrameT]):
         """Return the counts of an engine's frame as rows."""
         asked = self._request
         plans = self._plans(engine, {"cluster": asked.cluster is not None})
-        counts = in_polars(plans.counts(engine, self._native, asked, None))
+        counts = plans.in_polars(plans.counts(engine, self._native, asked, None))
         made = ["threshold", "pos", "neg", *([MODEL] if asked.several_models else [])]
         roles: dict[str, Any] = {
             "score": "threshold",

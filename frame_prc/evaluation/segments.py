@@ -136,7 +136,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.heterogeneity import Heterogeneity
 
-        self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
         asked, level = self._request, confidence(self._level(ci))
@@ -233,7 +232,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.shrunk import Shrunken
 
-        self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
         check_numpy()
@@ -320,7 +318,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
 
-        self._check_frame(takes_counts=difference is None)
         asked, level = self._request, confidence(self._level(ci))
         check_one_of({"width": width, "difference": difference})
         probability = power_of(power)

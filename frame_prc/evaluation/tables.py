@@ -141,7 +141,6 @@ class TableVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.summary import MEASURES, Summary
 
-        self._check_frame()
         overall = check_option("overall", overall, (True, False))
         interval = Interval(confidence(self._level(ci)))
         if overall:

@@ -142,22 +142,16 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
         getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score", **options)
 
 
-def test_intervals_of_clusters_are_refused_with_a_way_out(kind):
-    asked = {"by": "segment", "ci": 0.9, "cluster": "week"}
-    with pytest.raises(OptionError, match=r"cluster= does not run inside an? "):
-        frame_prc.average_precision(kind.make(ROWS), "truth", "score", **asked)
-
-
 @pytest.mark.parametrize(
     ("verb", "says"),
     [
         (
-            "summary",
+            "band",
             "then call the verb with `counts, score='threshold', pos='pos', neg='neg', ...`",
         ),
         ("plot", "then call the verb with `counts, score='threshold', pos='pos', neg='neg', ...`"),
         ("one_vs_rest", r"collect them: `rows = .*\(.*\)`; then call the verb with `rows, ...`"),
-        ("compare_models", r"collect them: `rows = .*\(.*\)`; then call the verb with `rows, ...`"),
+        ("influence", r"collect them: `rows = .*\(.*\)`; then call the verb with `rows, ...`"),
     ],
 )
 def test_other_verbs_are_refused_with_a_way_out(kind, verb, says):

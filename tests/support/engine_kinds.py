@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from typing import Any, get_args
@@ -71,6 +72,11 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _read(collect: Callable[[Any], pl.DataFrame]) -> Callable[[Any], pl.DataFrame]:
+    """Return what reads a result; one with an interval or a test is a Polars frame already."""
+    return lambda result: result if isinstance(result, pl.DataFrame) else collect(result)
+
+
 @cache  # a connection takes as long as a small query
 def duckdb_kind() -> Kind:
     duckdb = optional.require_module("duckdb")
@@ -78,7 +84,7 @@ def duckdb_kind() -> Kind:
     # A connection of its own: what runs on the default one alone would not be noticed.
     connection = duckdb.connect()
     atexit.register(duckdb_kind.cache_clear)  # DuckDB counts what is left at the end
-    return Kind("DuckDB", lambda df: connection.from_arrow(df.to_arrow()), lambda r: r.pl())
+    return Kind("DuckDB", lambda df: connection.from_arrow(df.to_arrow()), _read(lambda r: r.pl()))
 
 
 def spark_kind() -> Kind:
@@ -90,7 +96,7 @@ def spark_kind() -> Kind:
         found = spark.createDataFrame((df.clear(1) if df.is_empty() else df).to_arrow())
         return found.filter("false") if df.is_empty() else found
 
-    return Kind("Spark", make, lambda result: in_order(pl.from_arrow(result.toArrow())))
+    return Kind("Spark", make, _read(lambda r: in_order(pl.from_arrow(r.toArrow()))))
 
 
 @cache
@@ -110,7 +116,7 @@ def spark_session() -> Any:
 
 
 # DuckDB is imported, or its absence noted, when it is its turn.
-DUCKDB = Kind("DuckDB", lambda df: duckdb_kind().make(df), lambda result: result.pl())
+DUCKDB = Kind("DuckDB", lambda df: duckdb_kind().make(df), _read(lambda r: r.pl()))
 every_kind_and_duckdb = pytest.mark.parametrize(
     "kind", [*KINDS, *([] if optional.is_left_out("DuckDB") else [DUCKDB])], ids=str
 )
@@ -133,9 +139,7 @@ def ibis_kind(backend: str) -> Kind:
             return _copied(connection, next(names), df)
         return connection.create_table(next(names), stores(df).to_arrow(), temp=True)
 
-    def rows(result: Any) -> pl.DataFrame:
-        return pl.from_arrow(result.to_pyarrow())
-
+    rows = _read(lambda result: pl.from_arrow(result.to_pyarrow()))
     return Kind(f"Ibis on {backend}", make, rows, stores=stores)
 
 

@@ -1,0 +1,385 @@
+"""Estimates of segments inside an engine: what intervals, tests and means rest on, collected.
+
+The rows are read once for the points of segments, whose influences are added up there. With
+clusters, and for models beside each other, the points are joined back to the rows, which are read a
+second time, and the influences of rows are added up by segment and cluster. What is collected has a
+row for each segment, from which the last steps in Polars go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from operator import add
+from typing import Any, cast
+
+import narwhals as nw
+import polars as pl
+
+from frame_prc._curves.calibration import REFERENCE
+from frame_prc._engines.operations import Frame
+from frame_prc._engines.points import InEngine, fresh, points_of
+from frame_prc._engines.rows import Counted, amount_names
+from frame_prc._engines.running_sums import RETRIEVED
+from frame_prc._engines.segments import by_segment
+from frame_prc._engines.spark_ranges import cut
+from frame_prc._formulas import exact_sum
+from frame_prc._inference.estimates import OF_CLASSES
+from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
+from frame_prc._request.specs import Calibration
+from frame_prc._rows.rows import DROPPED
+
+
+def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
+    """Return the sums of each segment over its points, for each measure by its place.
+
+    With clusters also those over clusters (see `_over_clusters`).
+    """
+    ranged = cut(counted)
+    points = _influenced(ranged, measures)
+    if counted.columns.cluster is None:
+        return collected(counted, _over_points(points, ranged, measures))
+    cells = _cells([Joined(points, measures, "score")], counted)
+    sums = _over_cells([""], [measures]) | _over_clusters(len(measures))
+    return collected(counted, _by_keys(cells, counted, sums))
+
+
+def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
+    """Return ``cluster, influence, influence_on_negatives, pos, neg`` of clusters in segments."""
+    points = _influenced(cut(counted), [measure])
+    names = {"influence_0": "influence", "influence_on_negatives_0": "influence_on_negatives"}
+    cells = _cells([Joined(points, [measure], "score")], counted).rename(names)
+    used = cells.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
+    amounts = nw.col("pos", "neg").cast(nw.Float64)
+    return collected(counted, used.select(*_keys(counted), "cluster", *names.values(), amounts))
+
+
+def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.DataFrame]:
+    """Return the sums over points of each of several models side by side."""
+    ranged = [cut(counted) for counted in models]
+    parts = [_over_points(_influenced(one, [measure]), one, [measure]) for one in ranged]
+    return [collected(one, part) for one, part in zip(models, parts, strict=True)]
+
+
+def paired_sums(
+    models: Sequence[Counted], measure: Measure
+) -> tuple[list[pl.DataFrame], pl.DataFrame]:
+    """Return the same, and the sums over the rows, or clusters, that the models share.
+
+    These are products of the influences on two models (see `_products`).
+    """
+    joined = [
+        Joined(_influenced(cut(counted), [measure]), [measure], f"score_{i}", f"_{i}")
+        for i, counted in enumerate(models)
+    ]
+    first, number = models[0], len(models)
+    names = [one.suffix for one in joined]
+    sums = _over_cells(names, [[measure]] * number) | _over_clusters(number) | _products(number)
+    found = collected(first, _by_keys(_cells(joined, first), first, sums))
+    return [_of_model(found, first, measure, i) for i in range(number)], found
+
+
+def _of_model(found: pl.DataFrame, counted: Counted, measure: Measure, place: int) -> pl.DataFrame:
+    """Return the sums over points of one of several models under their own names."""
+    of_measure = [*_own(measure), *sums_over_scores(measure)]
+    names = {f"{name}_{place}": f"{name}_0" for name in of_measure}
+    names |= {f"{name}_{place}": name for name in (*_SIZES, *_OF_SCORES)}
+    return found.select(*_keys(counted), *names, *DROPPED).rename(names)
+
+
+# --- points ------------------------------------------------------------------------------------
+
+
+def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
+    """Return points with what is added up of each measure, and with the influence of their rows.
+
+    Their names end with the place of the measure. ``tie_shares`` and ``retrieved`` are of all.
+    """
+    of, found = InEngine(counted), points_of(counted)
+    kept = found.columns
+    names: list[str] = []
+    for place, measure in enumerate(measures):
+        of_measure = fresh(found)
+        if measure.calibration is not None:
+            of_measure = _referred(of_measure, counted, measure.calibration)
+        own = with_terms(measure.influences_of(of_measure, of), of, measure)
+        made = [*_own(measure), *sums_over_scores(measure), "on_positive", "on_negative"]
+        found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
+        names += [f"{name}_{place}" for name in made]
+    seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
+    shown = nw.when(~nw.col("at_score").is_null() & (seen > 0))
+    return found.with_columns(
+        tie_shares=shown.then(here / seen).otherwise(0.0),
+        retrieved=shown.then(seen).otherwise(0),
+        score=nw.col("at_score"),
+    )
+
+
+def _own(measure: Measure) -> list[str]:
+    """Return the columns of points that are the same in a segment, but for its sizes."""
+    return [name for name in constants(measure) if name not in ("positives", "negatives")]
+
+
+def _plain(name: str) -> nw.Expr:
+    """Return a column as a number: some engines add up and compare no Booleans."""
+    if name in _FLAGS:
+        return nw.when(nw.col(name)).then(1.0).otherwise(0.0)
+    return nw.col(name).cast(nw.Float64)
+
+
+_FLAGS = ("is_few", "has_measure")
+_SIZES = ("positives", "negatives")
+_OF_SCORES = ("lowest", "highest", "n_scores", "tie_shares", "retrieved")
+_TERMS = ("bias",)
+_ON = ("on_positive", "on_negative")
+
+
+def _over_points(points: Frame, counted: Counted, measures: Sequence[Measure]) -> Frame:
+    """Return the sums of the points of each segment."""
+    sums = scores_of_segments()
+    ties = {"tie_shares": exact_sum(nw.col("tie_shares")), "retrieved": nw.col("retrieved").max()}
+    for place, measure in enumerate(measures):
+        sums |= {f"{name}_{place}": nw.col(f"{name}_{place}").max() for name in _own(measure)}
+        sums |= {
+            f"{name}_{place}": nw.col(f"{name}_{place}").sum() for name in sums_over_scores(measure)
+        }
+    return by_segment(points, counted, sums | ties)
+
+
+def scores_of_segments() -> dict[str, nw.Expr]:
+    """Return the number of scores of a segment, the lowest and the highest, as aggregates."""
+    score = nw.when(RETRIEVED).then(nw.col("score"))
+    one = nw.when(RETRIEVED).then(1).otherwise(0)
+    return {"lowest": score.min(), "highest": score.max(), "n_scores": one.sum()}
+
+
+def _referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame:
+    """Add the reference of each model, which is known."""
+    names = ("reference_odds", REFERENCE)
+    if calibration.table is None:
+        values = (calibration.odds, calibration.prevalence)
+        return points.with_columns(
+            nw.lit(value, nw.Float64).alias(name) for name, value in zip(names, values, strict=True)
+        )
+    table = calibration.table.collect()
+    if not counted.columns.several_models:
+        return points.with_columns(nw.lit(table[n][0], nw.Float64).alias(n) for n in names)
+    key = counted.keys[0]
+    found = {name: nw.lit(None, nw.Float64) for name in names}
+    for row in table.iter_rows(named=True):
+        is_model = nw.col(key).is_null() if row[key] is None else nw.col(key) == row[key]
+        found = {
+            name: nw.when(is_model).then(nw.lit(row[name], nw.Float64)).otherwise(value)
+            for name, value in found.items()
+        }
+    return points.with_columns(**found)
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Points that rows are joined to by the column ``score``; ``suffix`` ends the model's names."""
+
+    points: Frame
+    measures: Sequence[Measure]
+    score: str
+    suffix: str = ""
+
+    @property
+    def first(self) -> int:
+        """The place of the first measure among those of all models."""
+        return int(self.suffix[1:] or 0)
+
+    def names(self) -> dict[str, str]:
+        """Return the columns that are joined, and their names there."""
+        shared = (*_SIZES, "tie_shares", "retrieved", "at_pos", "at_neg")
+        names = {name: f"{name}{self.suffix}" for name in shared}
+        for place, measure in enumerate(self.measures):
+            own = (*_own(measure), *_TERMS, *measure.term_names, *_ON)
+            names |= {f"{name}_{place}": f"{name}_{place + self.first}" for name in own}
+        return names
+
+
+def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
+    """Return the sums of each segment and cluster; without clusters the same of each row.
+
+    What is added up over points is shared among their rows.
+    """
+    nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
+    rows, sums, highest = counted.single, ["pos", "neg", "dropped"], []
+    for one in joined:
+        names = one.names()
+        points = _with_matches(one.points, counted, "score", nulls=nulls)
+        matches = [name for name in points.columns if name.startswith("match_")]
+        named = points.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
+        rows = _with_matches(rows, counted, one.score, nulls=nulls)
+        rows = rows.join(named, on=matches, how="left").drop(matches)
+        of_rows = _of_rows(one, counted)
+        rows = rows.with_columns(**of_rows)
+        constants = [f"{name}{one.suffix}" for name in (*_SIZES, "retrieved")]
+        for place, measure in enumerate(one.measures):
+            constants += [f"{name}_{place + one.first}" for name in _own(measure)]
+        sums += [name for name in of_rows if not name.startswith(("lowest", "highest"))]
+        highest += constants
+    if counted.columns.cluster is None:
+        return rows
+    return rows.group_by(*counted.keys, "cluster").agg(
+        nw.col(*sums).sum(), nw.col(*highest).max(), **_ends([one.suffix for one in joined])
+    )
+
+
+def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
+    """Return what each row adds to the sums of its segment."""
+    suffix, score = one.suffix, nw.col(one.score)
+    pos, neg = nw.col("pos"), nw.col("neg")
+    names = amount_names(squares=counted.squares)[-2:]
+    squares = [nw.col(name).cast(nw.Float64) for name in names]
+    here = nw.col(f"at_pos{suffix}") + nw.col(f"at_neg{suffix}")
+    share = nw.when(here > 0).then((pos + neg) / here).otherwise(0.0)
+    used = nw.when((pos > 0) | (neg > 0)).then(score)
+    found = {
+        f"n_scores{suffix}": nw.when(~score.is_null()).then(share).otherwise(0.0),
+        f"tie_shares{suffix}": share * nw.col(f"tie_shares{suffix}"),
+        f"lowest{suffix}": used,
+        f"highest{suffix}": used,
+    }
+    for place, measure in enumerate(one.measures, one.first):
+        on = [nw.col(f"on_{of_class}_{place}") for of_class in ("positive", "negative")]
+        of_positive, of_negative = (
+            nw.when(amount > 0).then(amount * moved).otherwise(0.0)
+            for amount, moved in zip((pos, neg), on, strict=True)
+        )
+        found |= {
+            f"influence_{place}": of_positive + of_negative,
+            f"influence_on_negatives_{place}": of_negative,
+        }
+        spread = [
+            nw.when(amount > 0).then(amount * moved * moved).otherwise(0.0)
+            for amount, moved in zip(squares, on, strict=True)
+        ]
+        found |= {f"variance_{place}": spread[0] + spread[1], f"of_negatives_{place}": spread[1]}
+        found |= {f"{n}_{place}": s for n, s in zip(("pos", "neg"), squares, strict=True)}
+        shared = [f"{name}_{place}" for name in ("bias", *measure.term_names)]
+        found |= {name: share * nw.col(name) for name in shared}
+    return found
+
+
+def _over_cells(
+    suffixes: Sequence[str], measures: Sequence[Sequence[Measure]]
+) -> dict[str, nw.Expr]:
+    """Return the sums over points of each segment, from what its cells have of them."""
+    sums = {"n_dropped": nw.col("dropped").sum().fill_null(0).cast(nw.Int64)}
+    for suffix, own in zip(suffixes, measures, strict=True):
+        first = int(suffix[1:] or 0)
+        sizes = [f"{name}{suffix}" for name in _SIZES]
+        highest = [f"retrieved{suffix}"]
+        added = [f"{name}{suffix}" for name in ("n_scores", "tie_shares")]
+        for place, measure in enumerate(own, first):
+            highest += [f"{name}_{place}" for name in _own(measure)]
+            added += [f"{name}_{place}" for name in sums_over_scores(measure)]
+        sums |= {name: nw.col(name).max().fill_null(0) for name in sizes}
+        sums |= {name: nw.col(name).max() for name in highest}
+        sums |= {name: nw.col(name).sum() for name in added}
+    return sums | _ends(suffixes)
+
+
+def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
+    """Return the lowest and the highest score of each model."""
+    lowest = {f"lowest{suffix}": nw.col(f"lowest{suffix}").min() for suffix in suffixes}
+    return lowest | {f"highest{suffix}": nw.col(f"highest{suffix}").max() for suffix in suffixes}
+
+
+def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool) -> Frame:
+    """Add columns without nulls by which rows match the points of their score and segment.
+
+    SQL takes a null for different from another null. ``nulls`` says whether a score may be one.
+    """
+    dtypes = frame.collect_schema()
+    keys = _keys(counted)
+    matches = {f"match_{i}": _without_null(nw.col(k), dtypes[k]) for i, k in enumerate(keys)}
+    nullable = [*keys, *([score] if nulls else [])]
+    flags = [
+        nw.when(nw.col(name).is_null()).then(2**i).otherwise(0) for i, name in enumerate(nullable)
+    ]
+    if flags:
+        matches["match_null"] = reduce(add, flags)
+    matches["match_score"] = _without_null(nw.col(score), dtypes[score]) if nulls else nw.col(score)
+    return frame.with_columns(**matches)
+
+
+def _without_null(value: nw.Expr, dtype: Any) -> nw.Expr:
+    """Return a value that is never null, and differs wherever it did; nulls equal some value."""
+    if dtype.is_numeric():
+        return nw.coalesce(value, nw.lit(0, dtype))
+    if isinstance(dtype, nw.Boolean):
+        return nw.coalesce(value, nw.lit(value=False))
+    return nw.coalesce(value.cast(nw.String), nw.lit(""))
+
+
+def _over_clusters(number: int) -> dict[str, nw.Expr]:
+    """Return the aggregates over the clusters of a segment: sums, and sums of squares."""
+    pos, neg = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))
+    amounts = {"pos": pos, "neg": neg, "both": pos + neg}
+    sums = {f"{name}_total": amount.sum() for name, amount in amounts.items()}
+    sums |= {f"{name}_squares": (amount * amount).sum() for name, amount in amounts.items()}
+    for i in range(number):
+        influence, of_negatives = nw.col(f"influence_{i}"), nw.col(f"influence_on_negatives_{i}")
+        of_positives = influence - of_negatives
+        sums[f"alone_{i}"] = (influence * influence).sum()
+        for name, part in zip(OF_CLASSES, (of_positives, of_negatives), strict=True):
+            sums[f"{name}_{i}"] = (part * part).sum()
+    return sums
+
+
+def _products(number: int) -> dict[str, nw.Expr]:
+    """Return the sums of products of the influences of two models, by their places."""
+    sums = {}
+    for a, b in combinations(range(number), 2):
+        one, other = nw.col(f"influence_{a}"), nw.col(f"influence_{b}")
+        squared = (one - other) * (one - other)
+        sums[f"variance_{a}_{b}"] = squared.sum()
+        sums[f"covariance_{a}_{b}"] = (one * other).sum()
+        sums[f"fourth_{a}_{b}"] = (squared * squared).sum()
+    return sums
+
+
+def totals(counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
+    """Return sums over the counts of each segment."""
+    return _by_keys(counted.frame, counted, sums)
+
+
+def row_counts(counted: Counted) -> tuple[Counted, Frame]:
+    """Return the number of ``rows`` of each segment, and what they are counted from."""
+    used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
+    return counted, _by_keys(used, counted, {"rows": nw.len()})
+
+
+def _by_keys(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
+    """Return sums of each segment, or of all rows."""
+    named = [value.alias(name) for name, value in sums.items()]
+    keys = _keys(counted)
+    return frame.group_by(*keys).agg(*named) if keys else frame.select(*named)
+
+
+# --- collecting --------------------------------------------------------------------------------
+
+
+def collected(counted: Counted, table: Frame) -> pl.DataFrame:
+    """Collect a table of the rows that were counted."""
+    return in_polars(counted.engine.finished(table, [], [], counted.problem))
+
+
+def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
+    """Read columns of an engine's frame, or all of them."""
+    lf = nw.from_native(frame).lazy()
+    chosen = lf if names is None else lf.select(sorted(names))
+    return cast("pl.DataFrame", chosen.collect("polars").to_native())
+
+
+def _keys(counted: Counted) -> list[str]:
+    """Return the keys of segments; all rows together have none."""
+    return counted.keys if counted.columns.result_keys else []
