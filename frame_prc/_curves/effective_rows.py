@@ -75,16 +75,17 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
     return points.select(*keys, "tp", "fp", share=share_of_sums(z))
 
 
-def share_of_sums(z: float) -> pl.Expr:
+def share_of_sums(z: float, spread: str = "spread") -> pl.Expr:
     """Return the effective number of rows over the sum of their weights.
 
     Points have the weights ``tp`` and ``fp``, and the number of ``rows``. With weights as shares of
-    all retrieved, ``sizes`` is the sum of squares of the weights of clusters, and ``spread`` that
-    of how far their hits are from those expected. ``unseen`` is how much a miss weighs.
+    all retrieved, ``sizes`` is the sum of squares of the weights of clusters, and the column
+    ``spread`` that of how far their hits are from those expected. ``unseen`` is how much a miss
+    weighs.
     """
     rows, sizes, clusters = pl.col("rows"), pl.col("sizes"), 1 / pl.col("sizes")
     independent = _TP * _FP / _RETRIEVED**2 * (1 - sizes) / (rows - 1)
-    deflation = pl.min_horizontal(independent / pl.col("spread"), 1.0)
+    deflation = pl.min_horizontal(independent / pl.col(spread), 1.0)
     quantiles = _student_square(rows - 1, z) / _student_square(clusters - 1, z)
     told = rows * (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, 1.0)
     untold = (_TP == 0) | (_FP == 0) | (1 - sizes < _ROUNDING)

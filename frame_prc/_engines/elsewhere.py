@@ -14,6 +14,8 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.calibration import effective_numbers, reference_of_models
+from frame_prc._curves.curve import CURVE
+from frame_prc._curves.given_thresholds import ASCENDING, RATES
 from frame_prc._curves.logit_intervals import FEW_SCORES
 from frame_prc._curves.tie_bounds import TIE_BOUNDS
 from frame_prc._engines.average_precision import areas_of_segments
@@ -28,8 +30,11 @@ from frame_prc._engines.estimates import (
     sums_side_by_side,
     totals,
 )
+from frame_prc._engines.operating_points import table_of_targets
 from frame_prc._engines.operations import Engine
+from frame_prc._engines.reliability import bins_of_rows
 from frame_prc._engines.rows import Counted, count, count_models, schema_of
+from frame_prc._engines.segments import ORDER
 from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
 from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
@@ -39,7 +44,7 @@ from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import OF_PROBABILITIES
+from frame_prc._request.specs import OF_PROBABILITIES, Target
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import DROPPED, Rows, read
@@ -151,6 +156,28 @@ class Elsewhere:
             ],
             how="horizontal",
         )
+
+    def points(self, rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
+        """Return the operating points of each segment, in the order of the targets."""
+        counted = self._counted(rows, [], None)
+        table = table_of_targets(counted, targets)
+        shown = (*CURVE, *RATES, *DROPPED, "status", ORDER)
+        found = collected(counted, table.select(*rows.keys, *shown))
+        turned = pl.lit(value=rows.ascending).alias(ASCENDING)
+        return found.sort(*rows.keys, ORDER).lazy().with_columns(turned)
+
+    def bins(self, rows: Rows, edges: Sequence[float]) -> pl.LazyFrame:
+        """Return the sums of each segment and bin of probabilities."""
+        [counted] = count_models(
+            self.engine,
+            self.native,
+            self._request_of(rows),
+            [],
+            None,
+            squares=True,
+            measures=["mean_score"],
+        )
+        return collected(counted, bins_of_rows(counted, edges)).lazy()
 
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and its number of ``rows``."""

@@ -23,7 +23,10 @@ from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError
 
 _UNKNOWN = (pl.Object, pl.Unknown, pl.Null)
 
-VERBS = "counts, curve, average_precision, average, auc and operating_points"
+VERBS = (
+    "counts, curve, average_precision, average, auc, operating_points, summary, threshold_table, "
+    "reliability, compare_models, compare_segments, heterogeneity, shrunk and sample_size"
+)
 
 
 _CLASSES = (
@@ -142,9 +145,7 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
 OF_LONG_DATA = "a comparison by model="
-_OF_ROWS = (
-    "squares", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'", "adjust='max'",
-)  # fmt: skip
+_OF_ROWS = ("squares", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
 
 
 def _is_of_rows(request: Request) -> bool:

@@ -52,9 +52,21 @@ def operating_points(
 ) -> Any:
     """Return one row per segment and target, in the order of the targets."""
     counted = count(engine, frame, request, [*outputs, ORDER], None)
-    check_row_numbers(targets, counted.columns)
     if interval is not None:
         check_counts(counted.columns)
+    tidy = table_of_targets(counted, targets, interval)
+    if has_cost(targets):
+        tidy = tidy.with_columns(expected_cost=_expected_cost(targets))
+    if ASCENDING in outputs:
+        tidy = tidy.with_columns(nw.lit(True, nw.Boolean).alias(ASCENDING))
+    return finish_in_order(tidy, counted, outputs)
+
+
+def table_of_targets(
+    counted: Counted, targets: Sequence[Target], interval: Interval | None = None
+) -> Frame:
+    """Return one row per segment and target, numbered by ``ORDER``."""
+    check_row_numbers(targets, counted.columns)
     counted = cut(counted)
     points = _with_merits(with_openings(counted), counted, targets)
     at_held = [
@@ -81,11 +93,7 @@ def operating_points(
         tidy = tidy.with_columns(
             **_limits(normal_quantile(interval.level)), n_effective=nw.col("positives")
         ).with_columns(status=status(nw.col, few_negatives))
-    if has_cost(targets):
-        tidy = tidy.with_columns(expected_cost=_expected_cost(targets))
-    if ASCENDING in outputs:
-        tidy = tidy.with_columns(nw.lit(True, nw.Boolean).alias(ASCENDING))
-    return finish_in_order(tidy, counted, outputs)
+    return tidy
 
 
 # --- choosing ----------------------------------------------------------------------------------

@@ -51,9 +51,8 @@ class Differences(Table):
 
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
         """Return what does not run inside an engine: a second ranking, of other rows."""
-        against, adjust = self.comparison.against, self.comparison.adjust
-        refused = {f"against={name!r}": against == name for name in ("rest", "overall")}
-        return refused | {"adjust='max'": adjust == "max" and against is None}
+        against = self.comparison.against
+        return {f"against={name!r}": against == name for name in ("rest", "overall")}
 
     @property
     def outputs(self) -> Sequence[str]:

@@ -59,7 +59,7 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     find = _in_polars if rows.elsewhere is None else _elsewhere
     models, sums = find(rows, comparison, measure)
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
-    of_pairs = cs.matches(r"^(variance|covariance|fourth|shared)_\d+(_\d+)?$")
+    of_pairs = cs.matches(r"^(variance|covariance|fourth|shared)_\d+")
     table = segment_join(first, sums.select("segment", of_pairs))
     for i, other in enumerate(others, 1):
         table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
@@ -83,12 +83,27 @@ def _elsewhere(
 ) -> tuple[list[Estimates], pl.LazyFrame]:
     """Return the same of rows that are elsewhere."""
     estimates, sums = rows.elsewhere.paired(rows, measure)
-    named = [
-        pl.col(f"{name}_{min(pair)}_{max(pair)}").alias(f"{name}_{k}")
+    named = {
+        f"{name}_{k}": pl.col(f"{name}_{min(pair)}_{max(pair)}")
         for k, pair in enumerate(comparison.pairs)
         for name in ("variance", "covariance", "fourth")
-    ]
-    return estimates, sums.with_columns(named)
+    }
+    if comparison.adjust == "max":
+        for k, pair in enumerate(comparison.pairs):
+            for other, beside in enumerate(comparison.pairs):
+                same = named[f"variance_{k}"] if k == other else _product(pair, beside)
+                named[f"shared_{k}_{other}"] = same
+    return estimates, sums.with_columns(**named)
+
+
+def _product(pair: tuple[int, int], other: tuple[int, int]) -> pl.Expr:
+    """Return the sum of products of two differences, from those of the influences on two models."""
+
+    def both(a: int, b: int) -> pl.Expr:
+        return pl.col(f"alone_{a}" if a == b else f"covariance_{min(a, b)}_{max(a, b)}")
+
+    (a, b), (c, d) = pair, other
+    return both(a, c) - both(a, d) - both(b, c) + both(b, d)
 
 
 def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) -> pl.LazyFrame:

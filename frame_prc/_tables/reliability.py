@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.curve import wilson
-from frame_prc._curves.effective_rows import share_of_units
+from frame_prc._curves.effective_rows import share_of_sums, share_of_units
 from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._curves.operating_points import check_counts
 from frame_prc._formulas import normal_quantile, sizes
@@ -29,6 +29,7 @@ class Reliability(Table):
 
     edges: Sequence[float]
     level: float
+    runs_inside = True
     outputs = (
         "bin_low", "bin_high", "n", "n_pos", "mean_score", "observed", *_RATE, *_ERRORS, "status",
     )  # fmt: skip
@@ -42,19 +43,8 @@ class Reliability(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the bins of each segment."""
-        binned = rows.with_checks(_amounts(rows)).with_columns(self._bins())
-        keys = [*rows.keys, _BIN]
-        z = normal_quantile(self.level)
-        sums = binned.group_by(keys).agg(
-            weighted=_summed((_POS + _NEG) * _SCORE),
-            spread=_summed((_POS + _NEG) * (_SCORE * (1 - _SCORE)).clip(lower_bound=0.0)),
-            positives=_summed(_POS),
-            negatives=_summed(_NEG),
-        )
-        if rows.clustered or rows.columns.weighted:
-            sums = left_join(sums, share_of_units(_units(binned, keys, rows), keys, z), keys)
-        else:
-            sums = sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))
+        keys, z = [*rows.keys, _BIN], normal_quantile(self.level)
+        sums = self._sums(rows, keys, z) if rows.elsewhere is None else self._there(rows, z)
         low, high = wilson(z).values()
         limited = sums.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
         few = pl.col("n") * pl.col("share") < FEW_POSITIVES
@@ -71,6 +61,36 @@ class Reliability(Table):
         if not rows.columns.weighted:
             table = table.with_columns(pl.col("n", "n_pos").cast(pl.Int64))
         return table.sort(keys).with_columns(_errors(rows.keys))
+
+    def _sums(self, rows: Rows, keys: Sequence[str], z: float) -> pl.LazyFrame:
+        """Return the sums of the bins, and the share of their rows that is effective."""
+        binned = rows.with_checks(_amounts(rows)).with_columns(self._bins())
+        sums = binned.group_by(keys).agg(
+            weighted=_summed((_POS + _NEG) * _SCORE),
+            spread=_summed((_POS + _NEG) * (_SCORE * (1 - _SCORE)).clip(lower_bound=0.0)),
+            positives=_summed(_POS),
+            negatives=_summed(_NEG),
+        )
+        if rows.clustered or rows.columns.weighted:
+            return left_join(sums, share_of_units(_units(binned, keys, rows), keys, z), keys)
+        return sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))
+
+    def _there(self, rows: Rows, z: float) -> pl.LazyFrame:
+        """Return the same of rows that are elsewhere."""
+        if rows.has_counts:
+            check_counts(rows.columns)
+        tp, fp = pl.col("tp"), pl.col("fp")
+        sums = rows.elsewhere.bins(rows, self.edges)
+        found: pl.LazyFrame = sums.with_columns(positives=tp, negatives=fp)
+        if not (rows.clustered or rows.columns.weighted):
+            return found.with_columns(share=pl.lit(1.0))
+        precision, squared = tp / (tp + fp), (tp + fp) ** 2
+        off = pl.col("hits_squared") - 2 * precision * pl.col("hits_sized")
+        return found.with_columns(
+            sizes=pl.col("sized") / squared,
+            spread_of_hits=(off + precision**2 * pl.col("sized")) / squared,
+            unseen=over(pl.col("squared_misses").sum() / fp.sum(), rows.keys),
+        ).with_columns(share=share_of_sums(z, "spread_of_hits"))
 
     def _bins(self) -> pl.Expr:
         """Return the number of the bin of a row; 1 is in the last."""

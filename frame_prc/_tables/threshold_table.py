@@ -22,6 +22,7 @@ class ThresholdTable(OperatingPoints):
     """One row per segment and step; ``costs`` are those of a false positive and of a miss."""
 
     costs: tuple[float, float] | None = None
+    runs_inside = True
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -43,14 +44,12 @@ class ThresholdTable(OperatingPoints):
         # As a probability, from which on an alert is worth its cost.
         odds = pl.when((threshold > 0) & (threshold < 1)).then(threshold / (1 - threshold))
         of_fp, of_fn = self.costs or (0.0, 0.0)
-        return (
-            super()
-            .of(rows)
-            .with_columns(
-                alerts_per_1000=_PER * (tp + fp) / n,
-                fpr=pl.when(fp + tn > 0).then(fp / (fp + tn)),
-                f1=pl.col("f_score"),
-                net_benefit=(tp - fp * odds) / n,
-                expected_cost=(fp * of_fp + fn * of_fn) / n,
-            )
+        there = rows.elsewhere
+        points = super().of(rows) if there is None else there.points(rows, self.targets)
+        return points.with_columns(
+            alerts_per_1000=_PER * (tp + fp) / n,
+            fpr=pl.when(fp + tn > 0).then(fp / (fp + tn)),
+            f1=pl.col("f_score"),
+            net_benefit=(tp - fp * odds) / n,
+            expected_cost=(fp * of_fp + fn * of_fn) / n,
         )

@@ -301,7 +301,6 @@ class CurveVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.reliability import Reliability
 
-        self._check_frame()
         table = Reliability(bin_edges(bins), confidence(self._level(ci)))
         check_probabilities(self._request, table.measure_names)
         return self._table(table, details=details)

@@ -258,7 +258,6 @@ class DecisionVerbs(Evaluated[FrameT]):
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
         if thresholds is not None:
             asked = {"threshold": thresholds}
-        self._check_frame()
         table = ThresholdTable(targets(asked), ascending=self._request.ascending, costs=costs)
         return self._table(table, details=details)
 

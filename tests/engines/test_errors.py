@@ -146,7 +146,7 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
     ("verb", "says"),
     [
         (
-            "threshold_table",
+            "band",
             "then call the verb with `counts, score='threshold', pos='pos', neg='neg', ...`",
         ),
         ("plot", "then call the verb with `counts, score='threshold', pos='pos', neg='neg', ...`"),

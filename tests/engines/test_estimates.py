@@ -59,12 +59,14 @@ CALLS = [
     ("compare_models", {**BOTH, "measure": "brier", "scale": "ratio"}),
     ("compare_models", {**BOTH, "measure": "partial_roc_auc", "at": {"fpr": 0.2}, "margin": 0.1}),
     ("compare_models", {**BOTH, "by": "week", "measure": ["brier", "roc_auc"], "adjust": "holm"}),
+    ("compare_models", {"score": ["old", "new", "weight"], "by": "week", "adjust": "max"}),
     ("compare_models", {**BOTH, "measure": "precision", "at": {"recall": 0.8}}),
     ("compare_segments", {**BOTH, "by": "segment"}),
     ("compare_segments", {**OLD, **BY, "against": "previous", "measure": "roc_auc"}),
     ("compare_segments", {**OLD, **BY, "against": {"week": 1}, "measure": "log_loss"}),
     ("heterogeneity", {**BOTH, "by": "week"}),
     ("shrunk", {**OLD, **BY}),
+    ("reliability", {**BOTH, "by": "week", "bins": 7}),
     ("sample_size", {**OLD, "by": "week", "width": 0.05}),
 ]
 MEANS = [
@@ -104,6 +106,12 @@ def test_what_rests_on_estimates_is_that_of_polars(kind, verb, options, roles):
 @pytest.mark.parametrize(("verb", "options", "roles"), in_turns(MEANS, ROLES[:2]), ids=_id)
 def test_means_over_segments_are_those_of_polars(kind, verb, options, roles):
     assert_near(kind, verb, MODELS, **options, **roles, details=True)
+
+
+@pytest.mark.parametrize("roles", ROLES[:2], ids=_id)
+@pytest.mark.parametrize("asked", [{"cost": (1, 5)}, {"thresholds": [0.2, 0.5], "ascending": True}])
+def test_tables_of_thresholds_are_those_of_polars(kind, asked, roles):
+    assert_near(kind, "threshold_table", MODELS, **OLD, by="week", details=True, **asked, **roles)
 
 
 COUNTS = frame_prc.counts(MODELS, "truth", "old", by=BY["by"], weight="weight", squares=True)

@@ -25,4 +25,4 @@ def test_frames_inside_narwhals_stay_in_their_engine(kind, verb):
 
 def test_other_verbs_are_refused_as_without_narwhals(kind):
     with pytest.raises(frame_prc.FrameError, match=r"does not run inside .*\. Allowed: .*counts"):
-        frame_prc.threshold_table(nw.from_native(kind.make(ROWS)), "truth", "score")
+        frame_prc.band(nw.from_native(kind.make(ROWS)), "truth", "score")

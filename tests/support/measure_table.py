@@ -73,12 +73,9 @@ def _of_verb(verb: str, column: str, score: Any = "score", **options: Any) -> Ca
 
 def _in_duckdb(name: str) -> Any:
     relation = duckdb.from_arrow(_rows().to_arrow())
-    if name == "calibrated_average_precision":
-        found = frame_prc.average_precision(relation, "truth", "score", calibrate=0.1)
-    else:
-        asked = {"by": "region", "over": "region"} | _asked(name)
-        found = frame_prc.average(relation, "truth", "score", **asked)
-    return (found if isinstance(found, pl.DataFrame) else found.pl())[name][0]
+    named = {} if name == "average_precision" else {"measures": name}
+    held = {key: AT[key] for key in HELD.get(name, ())[:1]} or None
+    return frame_prc.summary(relation, "truth", "score", at=held, **named)[name].item()
 
 
 _BY, _BOTH = {"by": "region"}, ["old", "score"]
