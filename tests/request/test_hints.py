@@ -366,9 +366,11 @@ INSIDE = {
     "heterogeneity",
     "merge_counts",
     "operating_points",
+    "reliability",
     "sample_size",
     "shrunk",
     "summary",
+    "threshold_table",
 }
 # report collects the counts itself, and evaluate has the verbs that run inside.
 OF_ANY = {"average_precision_expr", "evaluate", "iso_f1", "report"}
@@ -407,7 +409,7 @@ def test_a_verb_that_does_not_run_in_an_engine_proposes_what_it_takes(name, tmp_
         ("curve", {"ci": 0.9}, True),
         ("curve", {"gain": True}, True),
         ("compare_segments", {"by": "region", "against": "rest"}, False),
-        ("compare_models", {"score": ["score", "flag"], "adjust": "max"}, False),
+        ("compare_segments", {"by": "region", "against": "overall"}, False),
         ("average_precision", {"top": 2}, True),
     ],
 )
