@@ -93,7 +93,8 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
         raise _too_many(f"{frame.height:,} rows", MOST_SEGMENTS)
     numbers = {*kind.needed, _value_of(frame), *_NUMBERS}
     first = {*takewhile(lambda name: name not in numbers, frame.columns)}
-    keys = [name for name in frame.columns if name in first or name in _NAMES]
+    named = {*first, *_NAMES, *(["measure"] if _has_several_measures(frame) else [])}
+    keys = [name for name in frame.columns if name in named]
     # What all rows share is said once, above them.
     kept = keys[-1:] if kind.draw is _watched else []
     shared = [key for key in keys if frame[key].n_unique() == 1 and key not in kept]
@@ -116,6 +117,10 @@ def _kind_of(frame: pl.DataFrame) -> _Kind:
         "shrunk(), find_segments(), monitor(), reliability() or threshold_table()",
         "plot() draws curves, and plot_summary() average precisions, of rows",
     )
+
+
+def _has_several_measures(frame: pl.DataFrame) -> bool:
+    return "measure" in frame.columns and frame["measure"].n_unique() > 1
 
 
 def _value_of(frame: pl.DataFrame) -> str:
