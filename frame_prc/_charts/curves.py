@@ -28,6 +28,7 @@ from frame_prc._lazy import key_names, left_join
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
+_LETTERS = 120, 90  # of a note above several panels, and above one
 _NOTED_ERROR = 0.005  # a pixel is 0.0024 of a large panel
 _MOST_WITH_ISO = 6  # panels
 _ISO_STEPS = 50
@@ -169,10 +170,9 @@ class CurveChart:
     ) -> dict[str, Any]:
         """Return the properties of a chart, whose title has that of a single panel."""
         look, names, areas = self.options.look, self.segments.keys, self.lines[AVERAGE_PRECISION]
-        paired = self.options.roc or (self.options.x == "threshold" and self.count == 1)
-        width = look.characters(self.count, paired=paired)
+        alone = self.count == 1 and not self.options.roc and self.options.x == "recall"
         above = self._panel(0).names() if self.count == 1 else []
-        subtitle = [*above, *text.paragraph(filter(None, [self.choice, *notes]), width)]
+        subtitle = [*above, *text.paragraph(filter(None, [self.choice, *notes]), _LETTERS[alone])]
         return {
             "title": alt.Title(text.safe(look.title or title), subtitle=subtitle, offset=12),
             "description": text.description(about, f"{self.lines.height} lines", names, areas),

@@ -34,11 +34,7 @@ _GRIDS = (
 # With a ROC curve of the same size beside each panel.
 _PAIRED_GRIDS = ((4, 2, 300), (60, 4, 145))
 
-_AXIS, _LETTER = 40, 5.5  # px
-_LEAST_LETTERS = 90
-
 LARGE = 260  # px; from this width on, labels of the F1 curves are drawn to the right of a panel
-ISO_LABEL = 47  # px
 
 
 @dataclass(frozen=True)
@@ -88,12 +84,6 @@ class Look:
         columns, width = next((c, w) for most, c, w in grids if panels <= most)
         width = self.width or self.height or width
         return columns, width, self.height or width
-
-    def characters(self, panels: int, *, paired: bool) -> int:
-        """Return how many small letters fit in a line above the panels."""
-        columns, width, _ = self.grid(panels, paired=paired)
-        column = width + (ISO_LABEL if width >= LARGE else 0)
-        return max(_LEAST_LETTERS, int((_AXIS + columns * column) / _LETTER))
 
     def config(self) -> dict[str, Any]:
         """Return the settings of the whole chart."""
