@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -58,6 +58,15 @@ class ChartRows:
     overlay_kind: OverlayKind | None
     precision_error: float
     roc_error: float
+
+    def of_panel(self, number: int) -> ChartRows:
+        """Return the rows of a panel."""
+        frames: dict[str, Any] = {
+            name: rows.filter(panel=number).drop("panel", *THINNED, strict=False)
+            for name, rows in vars(self).items()
+            if isinstance(rows, pl.DataFrame) and rows.height
+        }
+        return replace(self, **frames)
 
 
 def chart_rows(

@@ -21,7 +21,6 @@ from frame_prc._charts.tables import point_table
 from frame_prc._charts.theme import LARGE, AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
-from frame_prc._curves.thinning import THINNED
 from frame_prc._inference.roc_auc import ROC_AUC
 from frame_prc._lazy import key_names, left_join
 
@@ -108,11 +107,7 @@ class CurveChart:
             size=common_size(own),
             lines=[] if in_legend else list(zip(own["series"], area_texts(own), strict=True)),
             roc_lines=own.select("name", "roc_area").rows() if self.options.roc else [],
-            curve=_of_panel(self.rows.curve, number),
-            roc=_of_panel(self.rows.roc, number),
-            ribbon=_of_panel(self.rows.ribbon, number),
-            overlay=_of_panel(self.rows.overlay, number),
-            points=_of_panel(self.rows.points, number),
+            rows=self.rows.of_panel(number),
             baselines=baselines(own),
             empty=None if own[AVERAGE_PRECISION].count() else ", ".join(statuses),
         )
@@ -246,11 +241,6 @@ def _with_roc_areas(lines: pl.DataFrame, segments: EvaluatedSegments) -> pl.Data
     known = left_join(lines.select("line"), segments.roc_areas(), ["line"])[ROC_AUC]
     texts = ["" if area is None else f"ROC AUC {text.rate_text(area)}" for area in known]
     return lines.with_columns(pl.Series("roc_area", texts))
-
-
-def _of_panel(rows: pl.DataFrame, number: int) -> pl.DataFrame:
-    own = rows if rows.is_empty() else rows.filter(panel=number)
-    return own.drop("panel", *THINNED, strict=False)
 
 
 def _iso_lines(f_scores: Sequence[float]) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from frame_prc._charts.curve_rows import ChartRows
 from frame_prc._charts.layouts import ROC, PanelLayout
 from frame_prc._charts.markers import placed
 from frame_prc._charts.text import short
@@ -46,13 +47,9 @@ class PanelData:
     title: str
     size: str
     lines: list[tuple[str, str]]
-    curve: pl.DataFrame
-    roc: pl.DataFrame
     roc_lines: list[tuple[str, str]]
+    rows: ChartRows
     baselines: pl.DataFrame
-    overlay: pl.DataFrame
-    ribbon: pl.DataFrame
-    points: pl.DataFrame
     empty: str | None
 
     def names(self) -> list[str]:
@@ -102,11 +99,11 @@ class PanelRenderer:
         layers = _layers(
             (self._iso, ends),
             (self._baselines, panel.baselines),
-            (self._overlay, panel.overlay),
-            (self._ribbon, panel.ribbon),
-            (self._openings, panel.curve),
-            (self._steps, panel.curve),
-            (self._points, panel.points),
+            (self._overlay, panel.rows.overlay),
+            (self._ribbon, panel.rows.ribbon),
+            (self._openings, panel.rows.curve),
+            (self._steps, panel.rows.curve),
+            (self._points, panel.rows.points),
             layout=layout,
         )
         layers += self.reason(panel.empty, layout)
@@ -118,7 +115,9 @@ class PanelRenderer:
         layout = replace(layout, columns=ROC, top=1.0)
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
         diagonal = alt.Chart(chance).mark_line(color=self.look.muted, **_DASHED)
-        drawn = _layers((self._lines, panel.roc), (self._points, panel.points), layout=layout)
+        drawn = _layers(
+            (self._lines, panel.rows.roc), (self._points, panel.rows.points), layout=layout
+        )
         layers = [diagonal.encode(x=layout.x, y=layout.y), *drawn]
         # A blank line aligns the panel with the one beside it.
         blank = [*panel.roc_lines, *([("", " ")] if panel.size else [])]
