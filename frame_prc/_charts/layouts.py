@@ -22,7 +22,8 @@ _TICKS = (0, 0.25, 0.5, 0.75, 1)
 class PanelLayout:
     """The number and size of a panel, and whether its left and bottom axes have labels.
 
-    The axis of precision ends at ``top``. ``columns`` are in ``x`` and ``y``, each with its title.
+    The axis of precision ends at ``top``. ``columns`` are in ``x`` and ``y``, each with its title;
+    ``ends`` are those of ``x`` if it is no share.
     """
 
     number: int
@@ -32,6 +33,7 @@ class PanelLayout:
     bottom: bool
     top: float = 1.0
     columns: Columns = PRECISION_RECALL
+    ends: tuple[float, float] | None = None
 
     @property
     def is_large(self) -> bool:
@@ -42,8 +44,12 @@ class PanelLayout:
     def x(self) -> alt.X:
         """The horizontal encoding."""
         column, title = self.columns[0]
-        axis = self._axis(title, 1.0, labels=self.bottom)
-        return alt.X(f"{column}:Q", scale=_scale_to(1.0), axis=axis)
+        if self.ends is None:
+            axis, scale = self._axis(title, 1.0, labels=self.bottom), _scale((0, 1.0))
+        else:
+            shown, count = title if self.bottom else None, max(self.width // 50, 2)
+            axis, scale = alt.Axis(title=shown, tickCount=count), _scale(self.ends)
+        return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
     @cached_property
     def y(self) -> alt.Y:
@@ -53,7 +59,7 @@ class PanelLayout:
     def y_of(self, column: str) -> alt.Y:
         """Return the vertical encoding of another column."""
         axis = self._axis(self.columns[1][1], self.top, labels=self.left)
-        return alt.Y(f"{column}:Q", scale=_scale_to(self.top), axis=axis)
+        return alt.Y(f"{column}:Q", scale=_scale((0, self.top)), axis=axis)
 
     @property
     def font(self) -> float:
@@ -97,6 +103,5 @@ def layouts_of(
     ]
 
 
-def _scale_to(end: float) -> alt.Scale:
-    """Return the scale from 0 to an end."""
-    return alt.Scale(domain=[0, end], nice=False)
+def _scale(ends: tuple[float, float]) -> alt.Scale:
+    return alt.Scale(domain=list(ends), nice=False)

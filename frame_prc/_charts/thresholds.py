@@ -19,7 +19,7 @@ from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
 from frame_prc._charts.tables import COUNTS, table
 from frame_prc._charts.theme import AnyChart, Look
-from frame_prc._charts.threshold_rows import Slider, ThresholdRows, threshold_rows
+from frame_prc._charts.threshold_rows import ThresholdRows, threshold_rows
 from frame_prc._charts.tooltips import TITLES, tooltip_of
 
 if TYPE_CHECKING:
@@ -99,15 +99,16 @@ class _ThresholdChart:
         empty = panel.empty or ("no finite scores" if slider is None else None)
         layers = self.renderer.reason(empty, layout)
         if slider is not None and not panel.empty:
-            layout = replace(layout, columns=_COLUMNS)
-            x, y = _threshold_axis(slider, layout), layout.y
+            margin = 0 if slider.lowest < slider.highest else 0.5
+            ends = (slider.lowest - margin, slider.highest + margin)
+            layout = replace(layout, columns=_COLUMNS, ends=ends)
             layers = [
-                *self._ribbon(line, x, layout),
-                self._line(line, x, y),
-                self._best(line, x, layout),
-                *self._points(line, x, y),
-                *self._at_threshold(line, x, y),
-                self._nearest(line, x, y, layout),
+                *self._ribbon(line, layout),
+                self._line(line, layout),
+                self._best(line, layout),
+                *self._points(line, layout),
+                *self._at_threshold(line, layout),
+                self._nearest(line, layout),
             ]
         return self.renderer.titled(layers, panel, layout)
 
@@ -138,18 +139,18 @@ class _ThresholdChart:
     def _interpolate(self) -> Any:
         return "step-before" if self.data.is_exact else "linear"
 
-    def _line(self, line: int, x: alt.X, y: alt.Y) -> AnyChart:
+    def _line(self, line: int, layout: PanelLayout) -> AnyChart:
         mark = _folded(_of_line(line)).mark_line(strokeWidth=1.6, interpolate=self._interpolate)
-        return mark.encode(x=x, y=y, color=self._colour())
+        return mark.encode(x=layout.x, y=layout.y, color=self._colour())
 
-    def _ribbon(self, line: int, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
+    def _ribbon(self, line: int, layout: PanelLayout) -> list[AnyChart]:
         if not self.options.wilson:
             return []
         colour = self.look.colours(1)[0]
         look = {"opacity": 0.22, "interpolate": self._interpolate, "color": colour}
-        return [ribbon(_of_line(line), x, layout.y_of("precision_low"), **look)]
+        return [ribbon(_of_line(line), layout.x, layout.y_of("precision_low"), **look)]
 
-    def _best(self, line: int, x: alt.X, layout: PanelLayout) -> AnyChart:
+    def _best(self, line: int, layout: PanelLayout) -> AnyChart:
         best = self.data.best.filter(line=line).select("threshold", "F1")
         mark = alt.Chart(best).mark_point(
             shape="diamond", filled=True, size=170, stroke=self.look.background
@@ -159,30 +160,30 @@ class _ThresholdChart:
             alt.Tooltip("F1:Q", title=_BEST, format=".4f"),
         ]
         colour = alt.ColorValue(self._colours()[-1])
-        return mark.encode(x=x, y=layout.y_of("F1"), color=colour, tooltip=tips)
+        return mark.encode(x=layout.x, y=layout.y_of("F1"), color=colour, tooltip=tips)
 
-    def _points(self, line: int, x: alt.X, y: alt.Y) -> list[AnyChart]:
+    def _points(self, line: int, layout: PanelLayout) -> list[AnyChart]:
         points = self.data.points
         own = points if points.is_empty() else points.filter(line=line)
         if own.is_empty():
             return []
         fill = alt.Fill("measure:N", scale=self._scale(), legend=None)
         folded = _folded(alt.Chart(own), MEASURES[:2])
-        return [self.renderer.marker(folded, x, y, fill)]
+        return [self.renderer.marker(folded, layout.x, layout.y, fill)]
 
-    def _at_threshold(self, line: int, x: alt.X, y: alt.Y) -> list[AnyChart]:
+    def _at_threshold(self, line: int, layout: PanelLayout) -> list[AnyChart]:
         """Return a rule at the threshold, and dots where it meets the lines."""
         rule = self._chosen(line).mark_rule(color=self.look.muted, strokeWidth=1)
         dots = _folded(self._chosen(line)).mark_point(
             filled=True, size=60, stroke=self.look.background, strokeWidth=1
         )
-        return [rule.encode(x=x), dots.encode(x=x, y=y, color=self._colour())]
+        return [rule.encode(x=layout.x), dots.encode(x=layout.x, y=layout.y, color=self._colour())]
 
-    def _nearest(self, line: int, x: alt.X, y: alt.Y, layout: PanelLayout) -> AnyChart:
+    def _nearest(self, line: int, layout: PanelLayout) -> AnyChart:
         """Return dots that show themselves, and their numbers, when the mouse is near."""
         look, name = {"size": 40, "tooltip": tooltip_of(_TABLE, {})}, f"near_{layout.number}"
         rows = _folded(_of_line(line))
-        return nearest_dot(rows, name, look, x=x, y=y, color=self._colour())
+        return nearest_dot(rows, name, look, x=layout.x, y=layout.y, color=self._colour())
 
     def _table(self) -> AnyChart:
         """Return the counts and rates of each line at the threshold."""
@@ -233,15 +234,6 @@ def _folded(chart: Any, measures: tuple[str, ...] = MEASURES) -> Any:
     """Return a row per measure; precision is undefined where nothing is predicted positive."""
     folded = chart.transform_fold(list(measures), as_=["measure", "value"])
     return folded.transform_filter("isValid(datum.value)")
-
-
-def _threshold_axis(slider: Slider, layout: PanelLayout) -> alt.X:
-    margin = 0 if slider.lowest < slider.highest else 0.5
-    domain = [slider.lowest - margin, slider.highest + margin]
-    axis = alt.Axis(
-        title="Threshold" if layout.bottom else None, tickCount=max(layout.width // 50, 2)
-    )
-    return alt.X("threshold:Q", scale=alt.Scale(domain=domain, nice=False), axis=axis)
 
 
 def _text(column: str, value: str) -> str:
