@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,15 +33,56 @@ _NO_AREA = 1.0  # the end of an axis without a value
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """What panels show: a column of rows, the title and the ends of its axis, and how it looks."""
+
+    rows: pl.DataFrame
+    column: str
+    title: str
+    ends: tuple[float, float]
+    colour: Any
+    tooltips: list[alt.Tooltip]
+
+    @property
+    def scale(self) -> alt.Scale:
+        """The scale of the axis, with room up to the frame."""
+        return alt.Scale(domain=list(self.ends), nice=False, padding=PADDING)
+
+
+@dataclass(frozen=True)
 class SummaryMarks:
     """The encodings and marks that the panels of a summary share."""
 
     data: SummaryData
     look: Look
 
-    # --- colours and scales ----------------------------------------------------------------------
+    # --- what is shown ---------------------------------------------------------------------------
 
-    def colour(self) -> Any:
+    def areas(self) -> Quantity:
+        """Return the average precisions, from 0 to the largest value."""
+        dots, title = self.data.dots, self.data.quantity
+        drawn = dots.drop_nulls(AVERAGE_PRECISION)
+        columns = [name for name in (AVERAGE_PRECISION, "ci_high", RANDOM) if name in drawn.columns]
+        largest = max((value for name in columns for value in drawn[name].drop_nulls()), default=0)
+        ends = (0.0, largest or _NO_AREA)
+        tooltips = self.tooltips()
+        return Quantity(dots, AVERAGE_PRECISION, title, ends, self._colour(), tooltips)
+
+    def differences(self) -> Quantity:
+        """Return the differences; of several models, each has its colour."""
+        rows, measures = self.data.differences, ("difference", *INTERVAL, "p_value")
+        model, baseline = self._pair(_LONGEST_IN_TITLE)
+        title, ends = f"{model} \N{MINUS SIGN} {baseline}", difference_domain(rows)
+        several = rows["model"].n_unique() > 1
+        colour = self._colour() if several else alt.ColorValue(self.look.text)
+        names = {"name": "segment", "model": "model", "baseline": "compared with"}
+        tooltips = [
+            *(alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()),
+            *(_number(name) for name in measures if name in rows.columns),
+        ]
+        return Quantity(rows, "difference", title, ends, colour, tooltips)
+
+    def _colour(self) -> Any:
         """Return the encoding of models by colour."""
         models = self.data.models
         if len(models) == 1:
@@ -50,31 +90,6 @@ class SummaryMarks:
         scale = alt.Scale(domain=models, range=self.look.colours(len(models)))
         legend = alt.Legend(symbolType="circle", symbolSize=60, symbolStrokeWidth=0)
         return alt.Color("model:N", scale=scale, legend=legend)
-
-    def colour_of_differences(self) -> Any:
-        """Return the colour of differences: that of the model, if there are several."""
-        several = self.data.differences["model"].n_unique() > 1
-        return self.colour() if several else alt.ColorValue(self.look.text)
-
-    def area_domain(self) -> tuple[float, float]:
-        """Return 0 and the largest value."""
-        drawn = self.data.dots.drop_nulls(AVERAGE_PRECISION)
-        columns = [name for name in (AVERAGE_PRECISION, "ci_high", RANDOM) if name in drawn.columns]
-        largest = max((value for name in columns for value in drawn[name].drop_nulls()), default=0)
-        return 0.0, largest or _NO_AREA
-
-    def area_scale(self) -> alt.Scale:
-        """Return a scale from 0 to the largest value, with room up to the frame."""
-        return padded(self.area_domain())
-
-    def difference_scale(self) -> alt.Scale:
-        """Return a scale of the differences, with room up to the frame."""
-        return padded(difference_domain(self.data.differences))
-
-    def difference_title(self) -> str:
-        """Return what is subtracted from what."""
-        model, baseline = self._pair(_LONGEST_IN_TITLE)
-        return f"{model} \N{MINUS SIGN} {baseline}"
 
     def sides(self) -> tuple[str, str]:
         """Return what it means to lie below 0, and above."""
@@ -131,20 +146,6 @@ class SummaryMarks:
             *(_number(name, form=",.12~g") for name in ("n", "n_pos")),
             alt.Tooltip("status_text:N", title="status"),
         ]
-
-    def difference_tooltips(self) -> list[alt.Tooltip]:
-        """Return the tooltip of a difference."""
-        measures = ("difference", *INTERVAL, "p_value")
-        names = {"name": "segment", "model": "model", "baseline": "compared with"}
-        return [
-            *(alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()),
-            *(_number(name) for name in measures if name in self.data.differences.columns),
-        ]
-
-
-def padded(domain: Sequence[float], **options: Any) -> alt.Scale:
-    """Return a scale of these values, with room up to the frame."""
-    return alt.Scale(domain=list(domain), nice=False, padding=PADDING, **options)
 
 
 def _number(column: str, title: str | None = None, form: str = ".4f") -> alt.Tooltip:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import altair as alt
 import polars as pl
 
 from frame_prc._charts.steps import ticks
-from frame_prc._charts.summary_data import difference_domain
-from frame_prc._charts.summary_marks import INTERVAL, NUMBERS, SummaryMarks
+from frame_prc._charts.summary_marks import INTERVAL, NUMBERS, Quantity, SummaryMarks
 from frame_prc._charts.text import count_text
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -22,6 +20,7 @@ _ROW, _MODEL = 19, 8  # px, at least, of a row and of a model in it
 _WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences
 _DIFFERENCES = 190
 _SIZES = 80
+_TICKS, _TICKS_OF_DIFFERENCES = 8, 4
 _DOT = 60  # px²
 _LONGEST_SIZES = 220
 _MANY_ROWS = 30  # from which on the axis is above them
@@ -46,21 +45,15 @@ class RowPanels(SummaryMarks):
 
     def _areas(self) -> AnyChart:
         """Return average precisions with their intervals, and ticks of a random ranking."""
-        x, y, tooltip = self._area_x(AVERAGE_PRECISION), self._y(labels=True), self.tooltips()
-        defined = self.data.dots.drop_nulls(AVERAGE_PRECISION)
+        areas, y = self.areas(), self._y(labels=True)
+        defined = areas.rows.drop_nulls(AVERAGE_PRECISION)
         ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
+        chance = self._x(replace(areas, column=RANDOM), _TICKS)
         layers = [
             *self._lines_between_rows(labels=True),
-            ticks.encode(x=self._area_x(RANDOM), y=y, tooltip=tooltip),
+            ticks.encode(x=chance, y=y, tooltip=areas.tooltips),
             *self._connections(defined, y),
-            *self._dots_and_intervals(
-                defined,
-                x=x,
-                y=y,
-                yOffset=_offset(self.data.models),
-                color=self.colour(),
-                tooltip=tooltip,
-            ),
+            *self._dots_and_intervals(areas, self.data.models, y),
             *self._reasons(y),
         ]
         width = _NARROW if self.data.has_differences else _WIDE
@@ -121,23 +114,12 @@ class RowPanels(SummaryMarks):
 
     def _difference_panel(self) -> AnyChart:
         """Return the differences with their intervals."""
-        rows = self.data.differences
-        title, scale = self.difference_title(), self.difference_scale()
-        axis = self._axis(ticks(*difference_domain(rows), 4))
-        x = alt.X("difference:Q", title=title, scale=scale, axis=axis)
-        compared = rows["model"].unique().to_list()
-        encodings = {
-            "x": x,
-            "y": self._y(labels=False),
-            "yOffset": _offset([model for model in self.data.models if model in compared]),
-            "color": self.colour_of_differences(),
-            "tooltip": self.difference_tooltips(),
-        }
-        drawn = rows.drop_nulls("difference")
+        shown, y = self.differences(), self._y(labels=False)
+        compared = shown.rows["model"].unique().to_list()
         layers = [
             *self._lines_between_rows(labels=False),
-            self.no_difference(x=x),
-            *self._dots_and_intervals(drawn, **encodings),
+            self.no_difference(x=self._x(shown, _TICKS_OF_DIFFERENCES)),
+            *self._dots_and_intervals(shown, [m for m in self.data.models if m in compared], y),
             *self._sides(),
         ]
         return self._panel(layers, _DIFFERENCES)
@@ -151,14 +133,23 @@ class RowPanels(SummaryMarks):
             self.side(above, x=_DIFFERENCES, y=y, align="right"),
         ]
 
-    def _dots_and_intervals(self, rows: pl.DataFrame, **encodings: Any) -> list[AnyChart]:
-        """Return a dot per row with its interval."""
-        dots, (low, high) = self.dots(rows, _DOT, **encodings), INTERVAL
+    def _dots_and_intervals(
+        self, shown: Quantity, models: Sequence[str], y: alt.Y
+    ) -> list[AnyChart]:
+        """Return a dot per row with its interval, the models of a segment beside each other."""
+        rows, (low, high) = shown.rows.drop_nulls(shown.column), INTERVAL
+        count = _TICKS if shown.column == AVERAGE_PRECISION else _TICKS_OF_DIFFERENCES
+        encodings = {
+            "y": y,
+            "yOffset": alt.YOffset("model:N", scale=alt.Scale(domain=models, padding=0.75)),
+            "color": shown.colour,
+            "tooltip": shown.tooltips,
+        }
+        dots = self.dots(rows, _DOT, x=self._x(shown, count), **encodings)
         if low not in rows.columns:
             return dots
         rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
-        ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
-        return [rule.encode(**{**encodings, **ends}), *dots]
+        return [rule.encode(x=alt.X(f"{low}:Q"), x2=alt.X2(f"{high}:Q"), **encodings), *dots]
 
     # --- encodings -------------------------------------------------------------------------------
 
@@ -166,13 +157,11 @@ class RowPanels(SummaryMarks):
     def _height(self) -> int:
         return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
 
-    def _area_x(self, column: str) -> alt.X:
-        axis = self._axis(ticks(*self.area_domain(), 8))
-        return alt.X(f"{column}:Q", title=self.data.quantity, axis=axis, scale=self.area_scale())
-
-    def _axis(self, values: list[float]) -> alt.Axis:
-        """Return an axis with these values, which is above many rows."""
-        return alt.Axis(format=NUMBERS, values=values, orient="top" if self._is_long else "bottom")
+    def _x(self, shown: Quantity, count: int) -> alt.X:
+        """Return the axis with up to so many ticks, which is above many rows."""
+        values = ticks(*shown.ends, count)
+        axis = alt.Axis(format=NUMBERS, values=values, orient="top" if self._is_long else "bottom")
+        return alt.X(f"{shown.column}:Q", title=shown.title, axis=axis, scale=shown.scale)
 
     @property
     def _is_long(self) -> bool:
@@ -194,11 +183,6 @@ class RowPanels(SummaryMarks):
         # A band scale in every panel, for one alignment; `yOffset` needs it in two of them.
         scale = alt.Scale(type="band", domain=names, paddingInner=0.2, paddingOuter=0.1)
         return alt.Y("name:N", sort=names, axis=axis, scale=scale)
-
-
-def _offset(models: Sequence[str]) -> alt.YOffset:
-    """Return the encoding that sets the models of a row apart."""
-    return alt.YOffset("model:N", scale=alt.Scale(domain=models, padding=0.75))
 
 
 def _range(sizes: Sequence[float]) -> str:

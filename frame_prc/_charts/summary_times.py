@@ -14,6 +14,7 @@ from frame_prc._charts.summary_marks import (
     INTERVAL,
     NUMBERS,
     PADDING,
+    Quantity,
     SummaryMarks,
 )
 from frame_prc._charts.text import short
@@ -51,14 +52,17 @@ class TimePanels(SummaryMarks):
 
     def cells(self) -> list[AnyChart]:
         """Return the panels, each followed by that of its differences if models are compared."""
-        kinds = [self._areas, *([self._differences] if self.data.has_differences else [])]
-        total = self._count * len(kinds)
-        cells: list[AnyChart] = []
-        for panel in range(self._count):
-            for draw in kinds:
-                left = self.data.has_differences or len(cells) % self.columns == 0
-                cells.append(draw(panel, left=left, bottom=len(cells) >= total - self.columns))
-        return cells
+        kinds = [self.areas(), *([self.differences()] if self.data.has_differences else [])]
+        drawn = [(panel, shown) for panel in range(self._count) for shown in kinds]
+        return [
+            self._panel(
+                panel,
+                shown,
+                left=len(kinds) > 1 or number % self.columns == 0,
+                bottom=number >= len(drawn) - self.columns,
+            )
+            for number, (panel, shown) in enumerate(drawn)
+        ]
 
     @property
     def columns(self) -> int:
@@ -76,73 +80,56 @@ class TimePanels(SummaryMarks):
 
     # --- panels ----------------------------------------------------------------------------------
 
-    def _areas(self, panel: int, *, left: bool, bottom: bool) -> AnyChart:
-        """Return average precisions with their intervals, above that of a random ranking."""
-        rows = _of_panel(self.data.dots, panel, AVERAGE_PRECISION)
-        title = self.data.quantity if left else None
-        axis = alt.Axis(title=title, labels=left, tickCount=5, format=NUMBERS)
-        y = alt.Y(f"{AVERAGE_PRECISION}:Q", axis=axis, scale=self.area_scale())
-        width, height = self._grid[2]
-        width = self.look.width or width
-        x, tooltip = self._x(width, labels=bottom), self.tooltips()
-        chance = alt.Chart(rows.drop_nulls(AVERAGE_PRECISION)).mark_line(
-            color=self.look.muted, strokeDash=DASHED, strokeWidth=1
-        )
-        layers = [
-            chance.encode(x=x, y=alt.Y(f"{RANDOM}:Q"), detail=_details("run")),
-            *self._undefined(rows, x, height),
-            *self._lines(rows, x, y, self.colour(), tooltip),
-        ]
-        chart = alt.layer(*layers).properties(width=width, height=height)
-        return chart.properties(title=self._title(panel)) if self._count > 1 else chart
+    def _panel(self, panel: int, shown: Quantity, *, left: bool, bottom: bool) -> AnyChart:
+        """Return the values of a panel with their intervals."""
+        rows, is_area = _of_panel(shown, panel), shown.column == AVERAGE_PRECISION
+        width, height = self._grid[2] if is_area else self._grid[3]
+        if is_area or self._count == 1:
+            width = self.look.width or width
+        x, title = self._x(width, labels=bottom), shown.title if left else None
+        axis = alt.Axis(title=title, labels=left, tickCount=5 if is_area else 4, format=NUMBERS)
+        y = alt.Y(f"{shown.column}:Q", axis=axis, scale=shown.scale)
+        beside = self._chance(rows, x, height) if is_area else self._zero(y, height)
+        layers = [*beside, *self._lines(rows, x, y, shown)]
+        above = {"title": self._title(panel)} if is_area and self._count > 1 else {}
+        return alt.layer(*layers, width=width, height=height, **above)
 
     def _title(self, panel: int) -> alt.Title:
         name = self.data.dots.filter(panel=panel)["panel_name"][0]
         return alt.Title(short(name), fontSize=11.5, offset=6, frame="group")
 
-    def _undefined(self, rows: pl.DataFrame, x: alt.X, height: int) -> list[AnyChart]:
-        """Return a cross where there is no average precision."""
+    def _chance(self, rows: pl.DataFrame, x: alt.X, height: int) -> list[AnyChart]:
+        """Return a line at a random ranking, and a cross where there is no average precision."""
         undefined = rows.filter(pl.col(AVERAGE_PRECISION).is_null())
+        line = alt.Chart(rows.drop_nulls(AVERAGE_PRECISION)).mark_line(
+            color=self.look.muted, strokeDash=DASHED, strokeWidth=1
+        )
+        chance = line.encode(x=x, y=alt.Y(f"{RANDOM}:Q"), detail=_details("run"))
+        if undefined.is_empty():
+            return [chance]
         cross = alt.Chart(undefined.unique("time", maintain_order=True)).mark_text(
             text=UNDEFINED, fontSize=13, color=self.look.muted
         )
-        y = alt.value(height - PADDING)
-        return [cross.encode(x=x, y=y, tooltip=self.tooltips())] if undefined.height else []
+        return [chance, cross.encode(x=x, y=alt.value(height - PADDING), tooltip=self.tooltips())]
 
-    def _differences(self, panel: int, *, left: bool, bottom: bool) -> AnyChart:
-        """Return the differences with their intervals."""
-        rows = _of_panel(self.data.differences, panel, "difference")
-        title = self.difference_title() if left else None
-        axis = alt.Axis(title=title, tickCount=4, format=NUMBERS)
-        y = alt.Y("difference:Q", axis=axis, scale=self.difference_scale())
-        width, height = self._grid[3]
-        if self._count == 1:
-            width = self.look.width or width
-        x, tooltip = self._x(width, labels=bottom), self.difference_tooltips()
-        lines = self._lines(rows, x, y, self.colour_of_differences(), tooltip)
+    def _zero(self, y: alt.Y, height: int) -> list[AnyChart]:
+        """Return a line where models are equal, and which is better above it and below."""
         below, above = self.sides()
-        sides = [
-            self.side(text, x=4, y=at, align="left", baseline=baseline)
-            for text, at, baseline in ((above, 3, "top"), (below, height - 3, "bottom"))
+        return [
+            self.no_difference(y=y),
+            self.side(above, x=4, y=3, align="left", baseline="top"),
+            self.side(below, x=4, y=height - 3, align="left", baseline="bottom"),
         ]
-        return alt.layer(self.no_difference(y=y), *lines, *sides, width=width, height=height)
 
-    def _lines(
-        self,
-        rows: pl.DataFrame,
-        x: alt.X,
-        y: alt.Y,
-        colour: Any,
-        tooltip: list[alt.Tooltip],
-    ) -> list[AnyChart]:
+    def _lines(self, rows: pl.DataFrame, x: alt.X, y: alt.Y, shown: Quantity) -> list[AnyChart]:
         """Return ribbons, lines and points; what is undefined leaves a gap."""
-        defined = rows.filter(pl.col("run").is_not_null())
+        defined, colour = rows.filter(pl.col("run").is_not_null()), shown.colour
         line = alt.Chart(defined).mark_line(strokeWidth=1.6)
         size = 30 if rows["time"].n_unique() <= _MANY else 12
         return [
             *_ribbons(rows, x, colour),
             line.encode(x=x, y=y, detail=_details("run"), color=colour),
-            *self.dots(defined, size, x=x, y=y, color=colour, tooltip=tooltip),
+            *self.dots(defined, size, x=x, y=y, color=colour, tooltip=shown.tooltips),
         ]
 
     # --- encodings -------------------------------------------------------------------------------
@@ -162,13 +149,13 @@ class TimePanels(SummaryMarks):
         return alt.X("time:T", axis=axis, scale=scale)
 
 
-def _of_panel(rows: pl.DataFrame, panel: int, value: str) -> pl.DataFrame:
+def _of_panel(shown: Quantity, panel: int) -> pl.DataFrame:
     """Return the rows of a panel in order, with the number of the ``run`` that a value is in.
 
     A run is what a line connects: it ends where a value is undefined.
     """
-    own = rows.filter(pl.col("panel") == panel, pl.col("time").is_not_null())
-    return own.sort("model", "time").with_columns(run=_runs(value))
+    own = shown.rows.filter(pl.col("panel") == panel, pl.col("time").is_not_null())
+    return own.sort("model", "time").with_columns(run=_runs(shown.column))
 
 
 def _runs(value: str) -> pl.Expr:
