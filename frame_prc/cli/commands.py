@@ -199,7 +199,7 @@ def _opened(given: Values) -> AbstractContextManager[Source]:
 def arguments(verb: str, given: Values, source: Source) -> dict[str, Any]:
     """Return the verb's parameters."""
     asked: dict[str, Any] = {
-        name: option.read(given[name], source) if given[name] not in (None, []) else None
+        name: option.value(given[name], source) if given[name] not in (None, []) else None
         for name, option in options(verb).items()
     }
     if asked["pos_label"] and asked["truth"] in source.schema:

@@ -26,29 +26,28 @@ _SHORT = {"truth": "-t", "score": "-s", "by": "-b", "weight": "-w", "output": "-
 _SEVERAL = "repeat it, or separate them by commas"
 
 
-def _unchanged(value: Any, _: Source) -> Any:
-    return value
-
-
-def _of_text(read: Callable[[Any], Any]) -> Callable[[Any, Source], Any]:
-    return lambda value, _: read(value)
-
-
 @dataclass(frozen=True)
 class Option:
     """One option of a command.
 
     Typer converts the text to the type ``kind``, and ``read`` converts that to the verb's
-    parameter. Shell completion offers the ``words``, by default those in the metavar. The help
-    shows ``default_text`` instead of the default.
+    parameter, or ``read_in``, which knows the source. Shell completion offers the ``words``, by
+    default those in the metavar. The help shows ``default_text`` instead of the default.
     """
 
     kind: Any
     metavar: str | None = None
     help: str = ""
-    read: Callable[[Any, Source], Any] = _unchanged
+    read: Callable[[Any], Any] | None = None
+    read_in: Callable[[Any, Source], Any] | None = None
     words: Sequence[str] = ()
     default_text: str | None = None
+
+    def value(self, given: Any, source: Source) -> Any:
+        """Return the verb's parameter."""
+        if self.read_in is not None:
+            return self.read_in(given, source)
+        return given if self.read is None else self.read(given)
 
     def parameter(self, name: str, default: Any) -> Parameter:
         """Return the parameter from which Typer makes this option."""
@@ -88,67 +87,62 @@ _BY_TYPE: dict[str, Option] = {
         list[str],
         "COLUMN",
         f"For several models {_SEVERAL}; NAME=COLUMN names a model.",
-        values.scores,
+        read_in=values.scores,
     ),
-    "IntoKeys": Option(list[str], "COLUMN[:PERIOD]", read=values.keys),
+    "IntoKeys": Option(list[str], "COLUMN[:PERIOD]", read_in=values.keys),
     "float | Sequence[float]": Option(
-        list[str], "NUMBER", f"For several {_SEVERAL}.", _of_text(values.numbers)
+        list[str], "NUMBER", f"For several {_SEVERAL}.", values.numbers
     ),
     "float | Top | Sequence[float | Top]": Option(
         list[str],
         "NUMBER",
         f"For several {_SEVERAL}; 100,ties=expected cuts a tie.",
-        _of_text(values.row_numbers),
+        values.row_numbers,
     ),
-    "tuple[int, int]": Option(str, "REFERENCE,LOOKS", read=_of_text(values.integers)),
-    "AnyFrame": Option(str, "FILE", read=_of_text(values.table)),
-    "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=_of_text(values.integers)),
+    "tuple[int, int]": Option(str, "REFERENCE,LOOKS", read=values.integers),
+    "AnyFrame": Option(str, "FILE", read=values.table),
+    "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=values.integers),
     "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
-    "float | Literal['highest', 'pooled']": Option(
-        str, "SHARE|highest|pooled", read=_of_text(values.share)
-    ),
-    "float | Literal['auto']": Option(str, "NUMBER|auto", read=_of_text(values.share)),
+    "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.share),
+    "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.share),
     "MeasureName | Sequence[MeasureName]": Option(
-        list[str], "|".join(get_args(MeasureName)), read=_of_text(values.words)
+        list[str], "|".join(get_args(MeasureName)), read=values.words
     ),
-    "str | Sequence[str]": Option(list[str], "NAME|all", read=_of_text(values.words)),
+    "str | Sequence[str]": Option(list[str], "NAME|all", read=values.words),
     "Section | Sequence[Section]": Option(
-        list[str], "|".join(get_args(Section)), f"For several {_SEVERAL}.", _of_text(values.words)
+        list[str], "|".join(get_args(Section)), f"For several {_SEVERAL}.", values.words
     ),
     "str | dt.date": Option(str, "DATE"),
-    "Keep": Option(str, "all|corners|NUMBER", read=_of_text(values.integer_or)),
+    "Keep": Option(str, "all|corners|NUMBER", read=values.integer_or),
     "float | Sequence[float] | IntoColumn | AnyFrame": Option(
         list[str],
         "NUMBER|COLUMN|FILE",
         "Or that of each segment: a column, or a file that points wrote for other rows. For "
         f"several numbers {_SEVERAL}.",
-        values.held,
+        read_in=values.held,
     ),
     "tuple[float, float] | Sequence[tuple[float, float]]": Option(
-        list[str],
-        "FP,FN",
-        "A pair is written as 1,10; repeat it for several.",
-        _of_text(values.costs),
+        list[str], "FP,FN", "A pair is written as 1,10; repeat it for several.", values.costs
     ),
-    "tuple[float, float]": Option(list[str], "FP,FN", "Written as 1,10.", _of_text(values.costs)),
-    "int | Draws": Option(str, "NUMBER", read=_of_text(values.draws)),
-    "float | Top": Option(str, "NUMBER", read=_of_text(values.top)),
-    "Mapping[str, float]": Option(
-        str, "threshold=NUMBER|fpr=NUMBER", read=_of_text(values.named_numbers)
-    ),
+    "tuple[float, float]": Option(list[str], "FP,FN", "Written as 1,10.", values.costs),
+    "int | Draws": Option(str, "NUMBER", read=values.draws),
+    "float | Top": Option(str, "NUMBER", read=values.top),
+    "Mapping[str, float]": Option(str, "threshold=NUMBER|fpr=NUMBER", read=values.named_numbers),
     "Against": Option(
         str,
         "|".join([*get_args(NamedAgainst), "KEY=VALUE"]),
         "Or a named segment.",
-        values.segment,
+        read_in=values.segment,
     ),
     "OperatingPoints": Option(
         list[str],
         "NAME=NUMBER",
-        read=_of_text(values.targets),
+        read=values.targets,
         words=[f"{name}=" for name in get_args(Criterion)],
     ),
-    "Facet": Option(list[str], "COLUMN", "none draws all curves in one panel.", values.facet),
+    "Facet": Option(
+        list[str], "COLUMN", "none draws all curves in one panel.", read_in=values.facet
+    ),
 }
 # What is special about a parameter of this name.
 _BY_NAME: dict[str, dict[str, Any]] = {
@@ -156,9 +150,9 @@ _BY_NAME: dict[str, dict[str, Any]] = {
     "guarantee": {"metavar": "LEVEL"},
     "over": {"metavar": "COLUMN"},
     "baseline": {"metavar": "MODEL"},
-    "thresholds": {"read": _of_text(values.thresholds)},
-    "recalls": {"read": _of_text(values.recalls)},
-    "bins": {"read": _of_text(values.recalls)},
+    "thresholds": {"read": values.thresholds},
+    "recalls": {"read": values.recalls},
+    "bins": {"read": values.recalls},
 }
 # Where the documentation speaks of Python, or of what stands elsewhere in it.
 _HELP = {
@@ -232,7 +226,7 @@ ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
 
 def _choice(alias: str) -> Option:
     """Return an option with one of the values of a type, such as ``Missing``."""
-    return Option(str, "|".join(_words(ALIASES[alias])), read=_of_text(values.none_or))
+    return Option(str, "|".join(_words(ALIASES[alias])), read=values.none_or)
 
 
 def _words(kind: Any) -> list[str]:
