@@ -11,6 +11,7 @@ import polars as pl
 from frame_prc._charts.summary_data import SummaryData, difference_domain, uncertain
 from frame_prc._charts.text import column_title, safe, short
 from frame_prc._charts.theme import AnyChart, Look
+from frame_prc._charts.tooltips import tooltips
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import RANDOM
 from frame_prc._lazy import key_names
@@ -20,14 +21,6 @@ NUMBERS = "~g"  # 0.25, and 0 without decimals
 DASHED = [4, 3]
 INTERVAL = ("ci_low", "ci_high")
 
-_TITLES = {  # of tooltips
-    "ci_low": "interval from",
-    "ci_high": "interval to",
-    RANDOM: "chance level",
-    "n": "rows",
-    "n_pos": "positives",
-    "p_value": "p, not adjusted",
-}
 _LONGEST_IN_TITLE, _LONGEST_SIDE = 20, 12  # letters of a name
 _NO_AREA = 1.0  # the end of an axis without a value
 
@@ -65,8 +58,7 @@ class SummaryMarks:
         columns = [name for name in (AVERAGE_PRECISION, "ci_high", RANDOM) if name in drawn.columns]
         largest = max((value for name in columns for value in drawn[name].drop_nulls()), default=0)
         ends = (0.0, largest or _NO_AREA)
-        tooltips = self.tooltips()
-        return Quantity(dots, AVERAGE_PRECISION, title, ends, self._colour(), tooltips)
+        return Quantity(dots, AVERAGE_PRECISION, title, ends, self._colour(), self.tooltips())
 
     def differences(self) -> Quantity:
         """Return the differences; of several models, each has its colour."""
@@ -76,11 +68,8 @@ class SummaryMarks:
         several = rows["model"].n_unique() > 1
         colour = self._colour() if several else alt.ColorValue(self.look.text)
         names = {"name": "segment", "model": "model", "baseline": "compared with"}
-        tooltips = [
-            *(alt.Tooltip(f"{name}:N", title=title) for name, title in names.items()),
-            *(_number(name) for name in measures if name in rows.columns),
-        ]
-        return Quantity(rows, "difference", title, ends, colour, tooltips)
+        tips = tooltips([name for name in measures if name in rows.columns], names)
+        return Quantity(rows, "difference", title, ends, colour, tips)
 
     def _colour(self) -> Any:
         """Return the encoding of models by colour."""
@@ -135,18 +124,8 @@ class SummaryMarks:
 
     def tooltips(self) -> list[alt.Tooltip]:
         """Return the tooltip of an average precision."""
-        keys = self.data.segments.keys
-        return [
-            *(
-                alt.Tooltip(f"{key}:N", title=column_title(name))
-                for key, name in zip(key_names(len(keys)), keys, strict=True)
-            ),
-            _number(AVERAGE_PRECISION, self.data.quantity.lower()),
-            *map(_number, (*INTERVAL, "prevalence", RANDOM)),
-            *(_number(name, form=",.12~g") for name in ("n", "n_pos")),
-            alt.Tooltip("status_text:N", title="status"),
-        ]
-
-
-def _number(column: str, title: str | None = None, form: str = ".4f") -> alt.Tooltip:
-    return alt.Tooltip(f"{column}:Q", title=title or _TITLES.get(column, column), format=form)
+        names, quantity = self.data.segments.keys, self.data.quantity.lower()
+        keys = dict(zip(key_names(len(names)), map(column_title, names), strict=True))
+        others = (*INTERVAL, "prevalence", RANDOM, "n", "n_pos", "status_text")
+        area = alt.Tooltip(f"{AVERAGE_PRECISION}:Q", title=quantity, format=".4f")
+        return [*tooltips((), keys), area, *tooltips(others, {})]

@@ -14,14 +14,21 @@ TITLES = {
     "threshold_text": "threshold",
     "predicted": "alerts",
     "predicted_rate": "share of rows",
+    "ci_low": "interval from",
+    "ci_high": "interval to",
+    "random_average_precision": "chance level",
+    "n": "rows",
+    "n_pos": "positives",
+    "p_value": "p, not adjusted",
+    "status_text": "status",
     **{name: name.upper() for name in ("tp", "fp", "fn", "tn")},
 }
-_FORMATS = {
-    **dict.fromkeys(
-        ("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"), ".4f"
-    ),
-    **dict.fromkeys(("tp", "fp", "fn", "tn", "predicted"), ",.12~g"),
-}
+_RATES = (
+    *("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"),
+    *("ci_low", "ci_high", "random_average_precision", "difference", "p_value"),
+)
+_COUNTS = ("tp", "fp", "fn", "tn", "predicted", "n", "n_pos")
+_FORMATS = dict.fromkeys(_RATES, ".4f") | dict.fromkeys(_COUNTS, ",.12~g")
 
 
 def tooltip_of(columns: Sequence[str], keys: dict[str, str]) -> alt.ExprRef:
