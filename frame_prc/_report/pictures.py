@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import altair as alt
@@ -101,21 +100,19 @@ def _models(found: Evaluation) -> AnyChart | None:
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(**DASHED)
     sides = (old[0], new[0]) if rows.height == 1 else ("the second", "the first")
     intervals = dots(base, "difference", axis, alt.value(LOOK.text))
-    return wide(
-        alt.layer(zero.encode(**axis.of("zero")), *intervals, *_sides(*sides)), _STEP * rows.height
-    )
+    look: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted, "limit": 200}
+    words = _at_ends(f"← {sides[0]} better", f"{sides[1]} better →", (0, 0), **look)
+    return wide(alt.layer(zero.encode(**axis.of("zero")), *intervals, *words), _STEP * rows.height)
 
 
-def _sides(left: str, right: str) -> list[AnyChart]:
-    """Return the words over the ends of a difference."""
-    words = pl.DataFrame({"left": [f"← {left} better"], "right": [f"{right} better →"]})
-    row = alt.Chart(words)
-    text: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted, "limit": 200}
-    left_text, right_text = (row.mark_text(align=end, **text) for end in ("left", "right"))
-    top = alt.value(0)
+def _at_ends(left: str, right: str, place: tuple[int, int], **look: Any) -> list[AnyChart]:
+    """Return words at both ends of a picture, with the place of the left ones."""
+    words = alt.Chart(pl.DataFrame({"left": [left], "right": [right]}))
+    x, y = map(alt.value, place)
+    left_text, right_text = (words.mark_text(align=end, **look) for end in ("left", "right"))
     return [
-        left_text.encode(text="left:N", x=alt.value(0), y=top),
-        right_text.encode(text="right:N", x=alt.value("width"), y=top),
+        left_text.encode(text="left:N", x=x, y=y),
+        right_text.encode(text="right:N", x=alt.value("width"), y=y),
     ]
 
 
@@ -148,14 +145,8 @@ def _ends(rows: pl.DataFrame) -> list[AnyChart]:
     """Return the names of the segments at both ends, where not all have a place for theirs."""
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
-    words = pl.DataFrame({"worse": [", ".join(worse)], "better": [", ".join(better)]})
-    base, low = alt.Chart(words), alt.value(_HEIGHT - 8)
-    text: dict[str, Any] = {"color": LOOK.text, "limit": 220}
-    left, right = (base.mark_text(align=end, **text) for end in ("left", "right"))
-    return [
-        left.encode(text="worse:N", x=alt.value(4), y=low),
-        right.encode(text="better:N", x=alt.value("width"), y=low),
-    ]
+    place = (4, _HEIGHT - 8)
+    return _at_ends(", ".join(worse), ", ".join(better), place, color=LOOK.text, limit=220)
 
 
 def _segments(found: Evaluation) -> pl.DataFrame:
@@ -231,24 +222,21 @@ def _curves(found: Evaluation) -> AnyChart | None:
     if found.curves.is_empty():
         return None
     height = precision(found)
-    of_kind = partial(_of_kind, alt.Chart())
-    colour, tips = (
-        of_models(found, "model", legend=True),
-        _tooltips(["model", "at"], ["precision", "recall"]),
-    )
+    colour = of_models(found, "model", legend=True)
+    tips = _tooltips(["model", "at"], ["precision", "recall"])
     line: dict[str, Any] = {"interpolate": "step-before", "clip": True}
     place = {**RECALL.of("recall"), **height.of("height")}
     exact = {**RECALL.of("recall"), **height.of("precision"), "color": colour, "tooltip": tips}
     ring = {"stroke": LOOK.background, "strokeWidth": 1.5}
     chart = alt.layer(
         _iso(height),
-        of_kind("prevalence").mark_rule(**DASHED).encode(**height.of("prevalence")),
-        of_kind("all")
+        _of_kind("prevalence").mark_rule(**DASHED).encode(**height.of("prevalence")),
+        _of_kind("all")
         .mark_line(color=LOOK.muted, strokeWidth=1.5, opacity=0.6, **line)
         .encode(**place),
-        of_kind("line").mark_line(strokeWidth=1.8, **line).encode(**place, color=colour),
-        of_kind("line").mark_point(opacity=0, size=60, filled=True).encode(**exact),
-        of_kind("mark")
+        _of_kind("line").mark_line(strokeWidth=1.8, **line).encode(**place, color=colour),
+        _of_kind("line").mark_point(opacity=0, size=60, filled=True).encode(**exact),
+        _of_kind("mark")
         .mark_point(filled=True, size=90, **ring)
         .encode(**exact, shape=shape(found)),
     )
@@ -261,27 +249,27 @@ def _thresholds(found: Evaluation) -> AnyChart | None:
         return None
     known = sorted(found.thresholds["threshold"])
     x, y = Axis("x", "Threshold", (known[0], known[-1])), Axis("y", "")
-    of_kind = partial(_of_kind, alt.Chart())
     colour, place = of_models(found, "model", legend=True), {**x.of("threshold"), **y.of("value")}
     is_few = alt.condition("datum.few", alt.value(0.25), alt.value(1))
     tips = _tooltips(["model", "measure", "at"], ["value"])
     ring = {"stroke": LOOK.background, "strokeWidth": 1}
-    lines = of_kind("line").mark_line(strokeWidth=1.8)
+    lines = _of_kind("line").mark_line(strokeWidth=1.8)
     chart = alt.layer(
-        of_kind("mark")
+        _of_kind("mark")
         .mark_rule(strokeWidth=1, opacity=0.5)
         .encode(**x.of("threshold"), color=colour),
         lines.encode(**place, color=colour, opacity=is_few, detail=["few:N"]),
-        of_kind("mark")
+        _of_kind("mark")
         .mark_point(filled=True, size=80, **ring)
         .encode(**place, color=colour, shape=shape(found), tooltip=tips),
     )
     return _in_panels(chart, "measure", "rates")
 
 
-def _of_kind(base: AnyChart, kind: str) -> AnyChart:
+def _of_kind(kind: str) -> AnyChart:
     """Return the rows of one kind: lines, marks and more share a data set, so that panels do."""
-    return base.transform_filter(alt.FieldEqualPredicate(field="kind", equal=kind))
+    rows = alt.FieldEqualPredicate(field="kind", equal=kind)
+    return alt.Chart().transform_filter(rows)
 
 
 def _iso(height: Axis) -> AnyChart:
