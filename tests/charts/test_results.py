@@ -70,6 +70,14 @@ def test_a_plain_interval_has_a_row_per_segment():
     assert [dot["shown_name"] for dot in dots] == ["a", "b", "c", "d"]
 
 
+def test_further_numbers_are_no_part_of_the_names_of_rows():
+    rows = pl.DataFrame({"row": range(90)}).with_columns(
+        region=pl.col("row") % 2, late=pl.col("row") * 7 % 11 < 4, score=pl.col("row") * 7919 % 601
+    )
+    table = rows.prc.average_precision("late", "score", by="region", ci=0.9, details=True)
+    assert order(frame_prc.plot_table(table), "average_precision") == ["region 0", "region 1"]
+
+
 def test_shrunken_segments_are_beside_what_they_are_alone():
     table = pl.DataFrame(
         {
