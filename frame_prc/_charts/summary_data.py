@@ -107,29 +107,22 @@ def summary_data(
     level: float,
 ) -> SummaryData:
     """Return the rows of a summary, in their order, or raise an error if it cannot be shown."""
-    known = _models_of(source)
     _check_size(source, over_time=times is not None)
-    if comparison is None:
-        check_baseline(baseline, known)
-    _check_sort(sort, known, baseline)
+    _check_differences(source, comparison, baseline, sort)
     segments = source.evaluate(level)
-    dots = dots_of(segments)
-    several = segments.can_be_pooled and dots["name"].n_unique() > 1
-    whole = (
-        text.make_unique([*dots["name"].unique(), ALL])[-1] if several and times is None else None
-    )
-    if whole is not None:
-        dots = _with_all_rows(dots, segments, whole, level)
+    dots, whole = dots_of(segments), None
     if times is not None:
         dots = _with_times(dots, segments.table, times)
+    elif segments.can_be_pooled and dots["name"].n_unique() > 1:
+        whole = text.make_unique([*dots["name"].unique(), ALL])[-1]
+        dots = _with_all_rows(dots, segments, whole, level)
     names = dots["model"].unique(maintain_order=True).to_list()
     models = text.key_texts(pl.Series(segments.models)) if segments.models else names
     differences = pl.DataFrame()
     if comparison is not None:
         differences = _compared(segments, dots, comparison, whole)
     elif baseline is not None or len(models) == PAIR:
-        reference = models[0] if baseline is None else text.key_texts(pl.Series([baseline]))[0]
-        differences = _subtracted(dots, reference)
+        differences = _subtracted(dots, models[0] if baseline is None else baseline)
     if times is not None and not differences.is_empty():
         places = dots.select("name", "time", "panel").unique("name")
         differences = left_join(differences, places, ["name"])
@@ -198,19 +191,19 @@ def _check_size(source: ChartSource, *, over_time: bool) -> None:
     source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
 
 
-def _check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
-    """Raise an error if there are no differences to sort by."""
+def _check_differences(
+    source: ChartSource, comparison: Comparison | None, baseline: str | None, sort: Sort
+) -> None:
+    """Raise an error if there are no differences from a baseline, or to sort by."""
+    models = source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
+    if comparison is None:
+        check_baseline(baseline, models)
     if sort == "difference" and baseline is None and len(models) != PAIR:
         found = f"are {len(models)} models" if len(models) > 1 else "is one model"
         raise OptionError(
             f"sort='difference' is given, and there {found}",
             "two models, or several with baseline=",
         )
-
-
-def _models_of(source: ChartSource) -> list[str]:
-    """Return the names of the models; none without a key of models."""
-    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
 
 
 # --- average precisions --------------------------------------------------------------------------
@@ -242,6 +235,7 @@ def _with_all_rows(
 
 def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
     """Return the differences of the dots from those of a baseline, without intervals."""
+    [baseline] = text.key_texts(pl.Series([baseline]))
     is_baseline = pl.col("model") == baseline
     reference = dots.filter(is_baseline).select("name", reference=AVERAGE_PRECISION)
     return left_join(dots.filter(~is_baseline), reference, ["name"]).select(
