@@ -35,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
     arguments = list(arguments) or ["--help"]
     try:
-        code = program()(arguments, prog_name=_NAME, standalone_mode=False)
+        code = _program()(arguments, prog_name=_NAME, standalone_mode=False)
     except typer.Abort:  # raised by some versions of Typer on Ctrl-C
         return errors.INTERRUPTED
     except Exception as error:  # every error is reported in one line
@@ -63,7 +63,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> tuple[int, str]:
 
 
 @cache
-def program() -> Callable[..., Any]:
+def _program() -> Callable[..., Any]:
     """Return the program; to make it takes as long as to run a small command."""
     app = typer.Typer(
         help=_HELP,
