@@ -35,6 +35,7 @@ Rscript {script}
 
 
 def demo(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write.")] = Path(
         "frame-prc-demo"
     ),
@@ -49,8 +50,7 @@ def demo(
     Example:
       frame-prc demo
     """  # noqa: D301 - Typer keeps the lines after it
-    from frame_prc.cli.app import program  # noqa: PLC0415 - it has this command
-
+    program = context.find_root().command
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -67,7 +67,7 @@ def demo(
             for word in command.split()
         ]
         _print(f"$ {_program_name()} {shlex.join(arguments)}")
-        program()(arguments, standalone_mode=False)
+        program(arguments, standalone_mode=False)
         _print()
     html, script = folder / "flights.html", folder / "flights.R"
     _print(_AFTER.format(html=html.as_uri(), script=shlex.quote(str(script))).strip())
