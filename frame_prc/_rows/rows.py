@@ -77,7 +77,8 @@ class Rows(Execution):
         """Return what was made of these rows before, or make it; only kept rows remember it.
 
         It is known by the frame that it was made of, which is held so that no other frame gets its
-        identity: rows of one source may have other scores, or other segments. Of threads that come
+        identity, and by the names of the keys: rows of one source may have other scores, other
+        segments, or other names of these, under which they are shown. Of threads that come
         at once each may make it, and all get the first.
         """
         if self.kept is None:
@@ -98,7 +99,7 @@ class Rows(Execution):
         return self.kept is not None and self._name_of(what) in self.kept
 
     def _name_of(self, what: Hashable) -> tuple[Hashable, ...]:
-        return (id(self.frame), *self.keys, what)
+        return (id(self.frame), *self.columns.result_keys, what)
 
     @property
     def keys(self) -> list[str]:

@@ -10,7 +10,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,12 +18,13 @@ import pandas as pd
 import polars as pl
 from benchmarks import floors
 from benchmarks.data import Source
-from sklearn.metrics import average_precision_score, precision_recall_curve
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
 import frame_prc
 from frame_prc import Draws
 
 Metric = Callable[..., Any]
+RESAMPLES, LIMITS = 200, [0.025, 0.975]
 
 
 # --- frame_prc -----------------------------------------------------------------------------
@@ -54,6 +55,11 @@ def intervals(frame: Any, by: list[str], weight: str | None = None, **asked: Any
 def summary(frame: Any, by: list[str]) -> Any:
     """Scorecards by frame_prc."""
     return _collected(frame_prc.summary(frame, "truth", "score", by=by))
+
+
+def roc_areas(frame: Any, by: list[str]) -> pl.Series:
+    """Area under the ROC curve by frame_prc, with its interval."""
+    return frame_prc.summary(frame, "truth", "score", by=by, measures="roc_auc")["roc_auc"]
 
 
 def counts(frame: Any, by: list[str]) -> Any:
@@ -108,16 +114,40 @@ def pandas_apply(frame: pd.DataFrame, by: list[str], metric: Metric) -> list[Any
         return list(groups.apply(lambda group: _called(metric, group["truth"], group["score"])))
 
 
-def fairlearn(frame: pd.DataFrame, by: list[str]) -> list[float]:
+def sklearn_bootstrap(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Loop of scikit-learn over the segments, and in each over its resamples."""
+    rng = np.random.default_rng(0)
+
+    def limits(truth: np.ndarray, score: np.ndarray, **_: object) -> np.ndarray:
+        places = (rng.integers(len(truth), size=len(truth)) for _ in range(RESAMPLES))
+        areas = [average_precision_score(truth[place], score[place]) for place in places]
+        return np.quantile(areas, LIMITS)
+
+    return pl.DataFrame(sklearn_loop(frame, by, limits), schema=["ci_low", "ci_high"], orient="row")
+
+
+def fairlearn(frame: pd.DataFrame, by: list[str], **asked: Any) -> Any:
     """Scikit-learn in the MetricFrame of fairlearn, whose scalars are its only results."""
     with warnings.catch_warnings(action="ignore"):
-        found = importlib.import_module("fairlearn.metrics").MetricFrame(
+        return importlib.import_module("fairlearn.metrics").MetricFrame(
             metrics=average_precision_score,
             y_true=frame["truth"],
             y_pred=frame["score"],
             sensitive_features=frame[by],
+            **asked,
         )
-    return list(found.by_group)
+
+
+def fairlearn_areas(frame: pd.DataFrame, by: list[str]) -> list[float]:
+    """Average precisions of fairlearn."""
+    return list(fairlearn(frame, by).by_group)
+
+
+def fairlearn_bootstrap(frame: pd.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Intervals of fairlearn."""
+    asked = {"n_boot": RESAMPLES, "ci_quantiles": LIMITS, "random_state": 0}
+    low, high = fairlearn(frame, by, **asked).by_group_ci
+    return pl.DataFrame({"ci_low": [*low], "ci_high": [*high]})
 
 
 def ranx(frame: pd.DataFrame, by: list[str]) -> list[float]:
@@ -131,18 +161,53 @@ def ranx(frame: pd.DataFrame, by: list[str]) -> list[float]:
     return list(found)
 
 
-def polars_ds(frame: pl.DataFrame, by: list[str]) -> pl.Series:
+def polars_ds(frame: pl.DataFrame, by: list[str], field: str = "avg_precision") -> pl.Series:
     """Average precision of polars_ds, which computes four more metrics beside it."""
     score = pl.col("score").cast(pl.Float64)  # all it takes
     metrics = importlib.import_module("polars_ds").query_binary_metrics("truth", score)
-    return frame.group_by(by).agg(metrics.struct.field("avg_precision"))["avg_precision"]
+    return frame.group_by(by).agg(metrics.struct.field(field))[field]
+
+
+def polarbearings(
+    frame: pl.DataFrame, by: list[str], metric: str = "average_precision"
+) -> pl.Series:
+    """An expression of polarbearings for each segment."""
+    area = getattr(importlib.import_module("polarbearings"), metric)
+    return frame.group_by(by).agg(area("truth", "score", pos_label=True).alias("area"))["area"]
+
+
+def polarbearings_curve(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Curves of polarbearings."""
+    curve = importlib.import_module("polarbearings").pr_curve
+    return curve(frame, "truth", "score", pos_label=True, by=by).collect()
+
+
+def polarbearings_bootstrap(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Intervals of polarbearings, whose bootstrap draws weights."""
+    library = importlib.import_module("polarbearings")
+    asked = {"by": by, "pos_label": True, "n_resamples": RESAMPLES}
+    found = library.bootstrap_ci(frame, library.average_precision, "truth", "score", **asked)
+    return found.select(ci_low="low", ci_high="high")
+
+
+def torchmetrics_loop(frame: pl.DataFrame, by: list[str], metric: str) -> list[Any]:
+    """Loop of torchmetrics over tensors, split by Polars; in 64 bits, as all others."""
+    torch = importlib.import_module("torch")
+    torch.set_default_dtype(torch.float64)
+    library = importlib.import_module("torchmetrics.functional.classification")
+    function = getattr(library, f"binary_{metric}")
+    parts = frame.select(*by, pl.col("truth").cast(pl.Int64), "score").partition_by(by)
+    found = [function(part["score"].to_torch(), part["truth"].to_torch()) for part in parts]
+    if metric == "precision_recall_curve":
+        return [tuple(column.numpy() for column in curve) for curve in found]
+    return [float(area) for area in found]
 
 
 _POINTS = """
     WITH ties AS (
       SELECT {keys}, score, {pos} AS pos, {both} AS n FROM evaluated GROUP BY {keys}, score
     ), points AS (
-      SELECT {keys}, score, pos, sum(pos) OVER best AS tp, sum(n) OVER best AS retrieved,
+      SELECT {keys}, score, pos, n, sum(pos) OVER best AS tp, sum(n) OVER best AS retrieved,
         sum(pos) OVER (PARTITION BY {keys}) AS positives
       FROM ties WINDOW best AS
         (PARTITION BY {keys} ORDER BY score DESC ROWS UNBOUNDED PRECEDING)
@@ -150,6 +215,11 @@ _POINTS = """
 """
 _AREAS = """
     SELECT {keys}, sum(pos * tp / retrieved) / any_value(positives) AS average_precision
+    FROM points GROUP BY {keys}
+"""
+_ROC_AREAS = """
+    SELECT {keys}, sum((n - pos) * (tp - pos / 2))
+      / (any_value(positives) * (max(retrieved) - any_value(positives))) AS roc_auc
     FROM points GROUP BY {keys}
 """
 _CURVE = """
@@ -163,12 +233,31 @@ def duckdb(
     frame: pl.DataFrame, by: list[str], select: str, weight: str | None = None
 ) -> pl.DataFrame:
     """SQL in DuckDB: counts per score, then running sums in a window."""
-    count = f"sum({weight})" if weight else "count(*)"
-    pos = f"coalesce({count} FILTER (WHERE truth), 0)"
-    query = (_POINTS + select).format(keys=", ".join(by), pos=pos, both=count)
+    query = _query(by, select, weight)
     with importlib.import_module("duckdb").connect() as connection:
         connection.register("evaluated", frame.to_arrow())
         return pl.from_arrow(connection.sql(query).to_arrow_table())
+
+
+def spark(frame: pl.DataFrame, by: list[str], select: str) -> pl.DataFrame:
+    """The same SQL in a local Spark, whose session starts before it is timed."""
+    session = _spark_session()
+    session.createDataFrame(frame.to_arrow()).createOrReplaceTempView("evaluated")
+    return pl.from_arrow(session.sql(_query(by, select)).toArrow())
+
+
+@cache
+def _spark_session() -> Any:
+    builder = importlib.import_module("pyspark.sql").SparkSession.builder.master("local[*]")
+    for name, value in {"driver.memory": "4g", "ui.enabled": False, "log.level": "ERROR"}.items():
+        builder = builder.config(f"spark.{name}", value)
+    return builder.config("spark.sql.shuffle.partitions", 8).getOrCreate()
+
+
+def _query(by: list[str], select: str, weight: str | None = None) -> str:
+    count = f"sum({weight})" if weight else "count(*)"
+    pos = f"coalesce({count} FILTER (WHERE truth), 0)"
+    return (_POINTS + select).format(keys=", ".join(by), pos=pos, both=count)
 
 
 def _called(metric: Metric, truth: Any, score: Any, weight: Any = None) -> Any:
@@ -206,7 +295,7 @@ class Contender:
 
     run: Callable[[Any, list[str]], object]
     source: Source = "Polars"
-    gives: Literal["areas", "points", "else"] = "areas"
+    gives: Literal["areas", "roc areas", "points", "else"] = "areas"
     # Columns it reads besides keys, truth, score and, if weighted, the weight.
     others: tuple[str, ...] = ()
     # One call for each segment: timed on a sample of the segments where they are many.
@@ -223,6 +312,8 @@ _WEIGHT = {"weight": "weight"}
 _BOOTSTRAP = {"bootstrap": Draws(1000, seed=0)}
 _AP = {"metric": average_precision_score}
 _PR = {"metric": precision_recall_curve}
+_ROC = {"gives": "roc areas"}
+_LOOP = {"loops": True}
 
 CONTENDERS: dict[str, Contender] = {
     "ap": Contender(areas),
@@ -239,6 +330,10 @@ CONTENDERS: dict[str, Contender] = {
     "interval": Contender(intervals, gives="else"),
     "interval weighted": Contender(partial(intervals, **_WEIGHT), gives="else", weighted=True),
     "bootstrap": Contender(partial(intervals, **_BOOTSTRAP), gives="else"),
+    "bootstrap of 200": Contender(
+        partial(intervals, bootstrap=Draws(RESAMPLES, seed=0)), gives="else"
+    ),
+    "ROC AUC": Contender(roc_areas, **_ROC),
     "cluster": Contender(partial(intervals, cluster="user"), gives="else", others=("user",)),
     "summary": Contender(summary, gives="else"),
     "counts": Contender(counts, gives="else"),
@@ -258,10 +353,31 @@ CONTENDERS: dict[str, Contender] = {
     "groupby.apply, curve": Contender(
         partial(pandas_apply, **_PR), "pandas", gives="points", loops=True
     ),
-    "fairlearn": Contender(fairlearn, "pandas", loops=True),
+    "scikit-learn loop, ROC AUC": Contender(
+        partial(sklearn_loop, metric=roc_auc_score), **_ROC, **_LOOP
+    ),
+    "scikit-learn loop, bootstrap": Contender(sklearn_bootstrap, gives="else", loops=True),
+    "fairlearn": Contender(fairlearn_areas, "pandas", loops=True),
+    "fairlearn, bootstrap": Contender(fairlearn_bootstrap, "pandas", gives="else", loops=True),
     "ranx": Contender(ranx, "pandas"),
     "polars_ds": Contender(polars_ds),
+    "polars_ds, ROC AUC": Contender(partial(polars_ds, field="roc_auc"), **_ROC),
+    "polarbearings": Contender(polarbearings),
+    "polarbearings, ROC AUC": Contender(partial(polarbearings, metric="roc_auc"), **_ROC),
+    "polarbearings, curve": Contender(polarbearings_curve, gives="points"),
+    "polarbearings, bootstrap": Contender(polarbearings_bootstrap, gives="else"),
+    "torchmetrics loop": Contender(partial(torchmetrics_loop, metric="average_precision"), **_LOOP),
+    "torchmetrics loop, ROC AUC": Contender(
+        partial(torchmetrics_loop, metric="auroc"), **_ROC, **_LOOP
+    ),
+    "torchmetrics loop, curve": Contender(
+        partial(torchmetrics_loop, metric="precision_recall_curve"), gives="points", loops=True
+    ),
     "DuckDB": Contender(partial(duckdb, select=_AREAS)),
+    "DuckDB, ROC AUC": Contender(partial(duckdb, select=_ROC_AREAS), **_ROC),
+    "Spark": Contender(partial(spark, select=_AREAS)),
+    "Spark, ROC AUC": Contender(partial(spark, select=_ROC_AREAS), **_ROC),
+    "Spark, curve": Contender(partial(spark, select=_CURVE), gives="points"),
     "DuckDB, weighted": Contender(partial(duckdb, select=_AREAS, **_WEIGHT), weighted=True),
     "DuckDB, curve": Contender(partial(duckdb, select=_CURVE), gives="points"),
     "DuckDB, weighted curve": Contender(
@@ -296,8 +412,10 @@ CONTENDERS: dict[str, Contender] = {
 
 def area_values(result: Any) -> pl.Series:
     """Return average precisions in ascending order, 0 where there are no positives."""
-    values = result["average_precision"] if _is_frame(result) else result
-    return pl.Series(values, dtype=pl.Float64).fill_nan(0).fill_null(0).sort()
+    if _is_frame(result):
+        [area] = {"average_precision", "roc_auc"} & {*result.columns}
+        result = result[area]
+    return pl.Series(result, dtype=pl.Float64).fill_nan(0).fill_null(0).sort()
 
 
 def point_values(result: Any) -> pl.Series:

@@ -15,10 +15,11 @@ from benchmarks.measure import Peak, Timing, attempt, peak, times
 OURS = {
     ("areas", False): "ap",
     ("areas", True): "ap weighted",
+    ("roc areas", False): "ROC AUC",
     ("points", False): "curve",
     ("points", True): "curve weighted",
 }
-VALUES = {"areas": area_values, "points": point_values}
+VALUES = {"areas": area_values, "roc areas": area_values, "points": point_values}
 # Contenders that add up in another order differ by some 1e-13.
 TOLERANCE = 1e-9
 _FEW_ROWS, _MANY_ROWS = 10_000, 10_000_000

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from operator import methodcaller
 
 import narwhals as nw
+import optional
 import polars as pl
 import pytest
 from kinds import every_kind, looking
@@ -88,6 +89,17 @@ def test_rows_are_checked_once_and_sorted_once(monkeypatch, looks):
         ev.compare_models()  # knows the row of each score, of both models
         ev.compare_models()
     assert (len(sorts), len(reads)) == (3, 1)
+
+
+def test_pictures_and_pages_are_the_same_after_other_verbs(tmp_path):
+    optional.require_module("altair")
+    fresh, used = (ROWS.prc.evaluate(**ROLES, cluster="day") for _ in range(2))
+    for verb in ("summary", "compare_segments", "compare_models", "curve"):
+        getattr(used, verb)()
+    assert used.plot().to_dict() == fresh.plot().to_dict()
+    assert used.plot_summary().to_dict() == fresh.plot_summary().to_dict()
+    [page], [other] = used.report(tmp_path / "used.json"), fresh.report(tmp_path / "fresh.json")
+    assert page.read_bytes() == other.read_bytes()
 
 
 def test_models_side_by_side_keep_their_own_order():
