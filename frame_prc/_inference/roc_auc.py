@@ -61,10 +61,10 @@ class RocAuc(TiedMeasure):
         measured = of.cols(ESTIMATE, SHORTFALL)
         of_positive, of_negative = of.weights_of_rows()
         return areas.with_columns(
-            number_of_positives=positives / of_positive, number_of_negatives=negatives / of_negative
-        ).with_columns(
-            on_positive=above_average(1 - missed, missed, *measured) * _per_row(of, "positives"),
-            on_negative=above_average(passed, behind, *measured) * _per_row(of, "negatives"),
+            on_positive=above_average(1 - missed, missed, *measured)
+            * _per_row(of, positives, of_positive),
+            on_negative=above_average(passed, behind, *measured)
+            * _per_row(of, negatives, of_negative),
         )
 
     def placed(self, points: Any, of: Dialect) -> Any:
@@ -76,24 +76,21 @@ class RocAuc(TiedMeasure):
         positives, negatives = of.cols("positives", "negatives")
         # Rows that are never retrieved are tied below all others.
         opens, when = of.lib.col(OPENS), of.lib.when
-        above = {
-            "of_negatives": when(opens).then(negatives).otherwise(fp) - losses / 2,
-            "of_positives": when(opens).then(positives).otherwise(tp) - gain / 2,
-        }
-        of_negatives, of_positives = of.cols(*above)
+        of_negatives = when(opens).then(negatives).otherwise(fp) - losses / 2
+        of_positives = when(opens).then(positives).otherwise(tp) - gain / 2
         # Each is a column, since Polars computes windows of columns much faster.
-        return points.with_columns(**above).with_columns(
+        return points.with_columns(
             missed=of_negatives / negatives,
             passed=of_positives / positives,
             behind=(positives - of_positives) / positives,
         )
 
 
-def _per_row(of: Dialect, of_class: str) -> Any:
+def _per_row(of: Dialect, weight: Any, of_row: Any) -> Any:
     """Return the weight of a row in the mean of its class.
 
     It is such that the squares of the influences add up to the unbiased variance of that mean.
     """
-    weight, number = of.cols(of_class, f"number_of_{of_class}")
+    number = weight / of_row
     unbiased = of.lib.when(number > 1).then((number / (number - 1)).sqrt())
     return unbiased.otherwise(1.0) / weight

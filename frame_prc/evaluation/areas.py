@@ -134,8 +134,8 @@ class AreaVerbs(Evaluated[FrameT]):
         Student's t on the logit scale; the lower limit allows for the average precision of few rows
         being too high on average. Formulas and coverage: ``examples/guide/statistics.md``.
 
-        Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``top``, and no ``ci`` with
-        weights, ``cluster``, ``calibrate`` or ``bootstrap``.
+        Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``top`` and no
+        ``bootstrap``; with ``ci`` the result is a Polars frame.
 
         Examples
         --------
@@ -260,7 +260,8 @@ class AreaVerbs(Evaluated[FrameT]):
         The interval uses Student's t on the logit scale, with the effective number of segments less
         1 as its degrees of freedom (Cochran 1977, Sampling Techniques, 6.13), and reaches at least
         to the binomial limit if most segments have a measure of 1, or of 0. Inside DuckDB, Spark
-        and Ibis only the plain average precision is available, without ``ci`` and ``top``.
+        and Ibis (see :func:`evaluate`) there is no ``top``; with ``ci``, or of another measure, the
+        result is a Polars frame.
 
         Examples
         --------

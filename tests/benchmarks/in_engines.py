@@ -3,6 +3,7 @@
 Run it as ``python tests/benchmarks/in_engines.py duckdb [ROWS]``: it makes rows in 100 segments
 with 2,000 clusters that cross them, counts how often the queries of each verb scan the table, by
 DuckDB's own profile, and prints their time beside that of sorting the rows by segment and score.
+With ``spark`` the time is beside that of a plan of two windows, as anybody would write it.
 """
 
 from __future__ import annotations
@@ -112,5 +113,33 @@ def duckdb_times(rows: int) -> None:
         print(f"{name}: {time:.2f} s, {time / bare:.1f} times; scans {scans(connection, call)}")
 
 
+def spark_times(rows: int) -> None:
+    """Print the times of Spark, beside those of a plan of two windows per segment."""
+    from pyspark.sql import Window, functions  # noqa: PLC0415 - only with Spark
+    from spark_skew import session  # noqa: PLC0415 - only with Spark
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        make(rows).write_parquet(path)
+        frame = session().read.parquet(str(path))
+        ordered = Window.partitionBy("segment").orderBy(functions.desc("old"))
+        whole = Window.partitionBy("segment")
+        truth = functions.col("truth").cast("long")
+
+        def two_windows() -> object:
+            summed = frame.withColumn("tp", functions.sum(truth).over(ordered))
+            both = summed.withColumn("positives", functions.sum(truth).over(whole))
+            return both.groupBy("segment").agg({"tp": "sum", "positives": "max"}).toArrow()
+
+        bare = fastest(two_windows)
+        print(f"{rows:,} rows: a plan of two windows takes {bare:.2f} s")
+        for name, (verb, options) in CALLS.items():
+            time = fastest(
+                lambda verb=verb, options=options: collected(verb(frame, "truth", **BY, **options))
+            )
+            print(f"{name}: {time:.2f} s, {time / bare:.1f} times")
+
+
 if __name__ == "__main__":
-    duckdb_times(int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
+    engine, number = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    (spark_times if engine == "spark" else duckdb_times)(number)

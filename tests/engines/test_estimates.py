@@ -59,7 +59,7 @@ CALLS = [
     ("compare_models", {**BOTH, "measure": "brier", "scale": "ratio"}),
     ("compare_models", {**BOTH, "measure": "partial_roc_auc", "at": {"fpr": 0.2}, "margin": 0.1}),
     ("compare_models", {**BOTH, "by": "week", "measure": ["brier", "roc_auc"], "adjust": "holm"}),
-    ("compare_models", {"score": ["old", "new", "weight"], "by": "week", "adjust": "max"}),
+    ("compare_models", {"score": ["old", "new", "holes"], "missing": "drop", "adjust": "max"}),
     ("compare_models", {**BOTH, "measure": "precision", "at": {"recall": 0.8}}),
     ("compare_segments", {**BOTH, "by": "segment"}),
     ("compare_segments", {**OLD, **BY, "against": "previous", "measure": "roc_auc"}),
