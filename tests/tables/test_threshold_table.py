@@ -7,7 +7,7 @@ import pytest
 from kinds import every_kind, every_polars_kind
 
 import frame_prc
-from frame_prc import FrameError, OptionError
+from frame_prc import OptionError
 
 ROW = pl.int_range(2000, eager=True)
 ROWS = pl.DataFrame(
@@ -80,10 +80,3 @@ def test_given_thresholds_and_scores_in_the_other_direction(kind):
 def test_bad_options_are_refused(kind, asked, says):
     with pytest.raises(OptionError, match=says):
         kind.rows(frame_prc.threshold_table(kind.make(ROWS), "truth", "score", **asked))
-
-
-def test_an_engine_is_told_to_collect_its_counts():
-    duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.sql("SELECT true AS truth, 0.5 AS score")
-    with pytest.raises(FrameError, match="counts"):
-        frame_prc.threshold_table(relation, "truth", "score")
