@@ -136,7 +136,8 @@ class CurveChart:
         if not 0 < points.height <= _MOST_IN_TABLE:
             return self._grid(self.properties())
         # Scales of their own keep the legends at the panels.
-        independent, table = scales("independent"), point_table(points, self.options.look)
+        ascending, independent = self.segments.given.ascending, scales("independent")
+        table = point_table(points, self.options.look, ascending=ascending)
         return alt.vconcat(self._grid({}), table, resolve=independent, **self.properties())
 
     def _grid(self, properties: dict[str, Any]) -> AnyChart:

@@ -17,10 +17,10 @@ from frame_prc._charts.data import ChartSource
 from frame_prc._charts.layouts import PanelLayout, layouts_of
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
-from frame_prc._charts.tables import COUNTS, table
+from frame_prc._charts.tables import COUNTS, table, titles_of
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import ThresholdRows, threshold_rows
-from frame_prc._charts.tooltips import TITLES, tooltip_of
+from frame_prc._charts.tooltips import tooltip_of
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -188,14 +188,14 @@ class _ThresholdChart:
     def _table(self) -> AnyChart:
         """Return the counts and rates of each line at the threshold."""
         names = self.data.rows["name"].unique(maintain_order=True).to_list()
-        titles = json.dumps({name: TITLES.get(name, name) for name in _TABLE})
+        titles = titles_of(_TABLE, ascending=self.curves.segments.given.ascending)
         cells = (
             self._chosen(None)
             .transform_fold(list(_TABLE), as_=["key", "value"])
             .transform_calculate(text=_text("datum.key", "datum.value"))
-            .transform_calculate(column=f"{titles}[datum.key]")
+            .transform_calculate(column=f"{json.dumps(titles)}[datum.key]")
         )
-        return table(cells, names, _TABLE, self.look)
+        return table(cells, names, [*titles.values()], self.look)
 
     # --- notes ---------------------------------------------------------------------------------
 

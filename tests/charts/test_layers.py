@@ -156,7 +156,7 @@ def tabled(chart):
     """Return the cells of the table below a chart, by their rows."""
     [(_, cells)] = drawn(chart, "text", "column", "text")
     assert [cell["column"] for cell in cells[:: len({cell["name"] for cell in cells})]] == [
-        "threshold", "precision", "recall", "alerts", "TP", "FP", "FN", "TN",
+        "score ≥", "precision", "recall", "alerts", "TP", "FP", "FN", "TN",
     ]  # fmt: skip
     rows = {}
     for cell in cells:

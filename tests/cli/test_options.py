@@ -158,7 +158,7 @@ def test_a_picture_may_be_over_the_threshold():
     assert run("plot", *asked) == (0, "", "")
     text = Path("chart.svg").read_text(encoding="utf-8")
     assert "Precision, recall and F1 by threshold" in text
-    assert "share of rows" in text  # of the table of counts at the threshold
+    assert "score ≥" in text  # of the table of counts at the threshold
 
 
 def test_several_columns_are_repeated_or_separated_by_commas():

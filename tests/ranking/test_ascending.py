@@ -301,7 +301,7 @@ def test_pictures_take_rows_and_curves():
     curve = frame_prc.curve(ROWS, "truth", "score", **asked)
     negated = ROWS.with_columns(-pl.col("score"))
     drawn = frame_prc.plot(ROWS, "truth", "score", points={"threshold": 0.25}, **asked)
-    assert "At score ≤ 0.25" in drawn.to_json()
+    assert "score ≤" in drawn.to_json(ensure_ascii=False)
     of_negated = shares(frame_prc.plot(negated, "truth", "score", by="segment"))
     for chart in (drawn, frame_prc.plot(curve, ascending=True)):
         assert shares(chart) == of_negated
