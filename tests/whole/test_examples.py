@@ -14,7 +14,7 @@ import numpy as np
 import optional
 import polars as pl
 import pytest
-from checkout import CHECKOUT, EXAMPLES, FLIGHTS, README, REFERENCE, TESTS, in_checkout
+from checkout import CHECKOUT, EXAMPLES, FLIGHTS, README, TESTS, in_checkout
 from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score
 
@@ -237,21 +237,6 @@ def test_readme_prints_what_it_shows(monkeypatch, capsys):
     code, shown = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL).groups()
     exec(code, {})  # noqa: S102
     assert capsys.readouterr().out.partition("\n")[2] == shown
-
-
-@in_checkout
-def test_what_the_reference_asks_of_duckdb_is_what_polars_answers(monkeypatch):
-    optional.require_module("duckdb")
-    monkeypatch.chdir(CHECKOUT)
-    text = REFERENCE.read_text(encoding="utf-8")
-    code = re.search(r"```python\n(import duckdb\n.*?)```", text, re.DOTALL)[1]
-    *statements, question = code.strip().splitlines()
-    names = {"frame_prc": frame_prc}
-    exec("\n".join(statements), names)  # noqa: S102
-    found = eval(question, names)  # noqa: S307
-    flights = pl.read_parquet("examples/data/flights.parquet")
-    expected = flights.prc.average_precision("late", "boosting", by="carrier")
-    assert_frame_equal(found, expected, rel_tol=1e-12)
 
 
 # --- the breast-cancer curve -------------------------------------------------------------------
