@@ -20,7 +20,16 @@ from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import effective_number
 from frame_prc._inference.dialect import OPENS, Dialect, InPolars
 from frame_prc._inference.measure import IS_FEW, OF_ANY_CLASS, UNDEFINED_IF_NULL, TiedMeasure
-from frame_prc._inference.moving_threshold import HIGHER, LOWER, MARKS, REACHED, Choice, moved
+from frame_prc._inference.moving_threshold import (
+    BEFORE,
+    HIGHER,
+    LOWER,
+    MARKS,
+    REACHED,
+    THROUGH,
+    Choice,
+    moved,
+)
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
 
@@ -87,7 +96,10 @@ _KEPT = {
 # By simulation: with fewer in a cell, intervals of what mixes several cells covered too little.
 FEWEST_IN_CELL = 5
 # With fewer positives a false positive rate at a recall was covered in 89 to 92 %.
-_FEWEST_BESIDE = 60
+_FEWEST_BESIDE = 100
+# What counts up to marks around a threshold that moves are called.
+_NEAR = {HIGHER: "higher", LOWER: "lower", BEFORE: "before", THROUGH: "through"}
+_OF_NEGATIVES = ("fpr", "specificity", "accuracy")
 _HALF = Target("threshold", 0.5)
 # What mixes several cells: the first two always, the others where the threshold moves.
 _MIXED = ("balanced_accuracy", "mcc", "f1", "accuracy")
@@ -170,7 +182,7 @@ class AtThreshold(TiedMeasure):
         """Return the scores, with the influence of their rows."""
         reached, n_tp, n_fp = of.cols(REACHED, "n_tp", "n_fp")
         positives, negatives = of.cols("positives", "negatives")
-        near = {HIGHER: "higher", LOWER: "lower"} if self._moves else {}
+        near = _NEAR if self._moves else {}
         marked = of.with_reached(self._marked(of.with_amounts(points), of), {REACHED: "n", **near})
         cells = marked.with_columns(
             n_fn=positives.cast(of.lib.Float64) - n_tp, n_tn=negatives.cast(of.lib.Float64) - n_fp
@@ -219,12 +231,12 @@ class AtThreshold(TiedMeasure):
         return reduce(or_, found, of.lib.lit(value=False))
 
     def _has_few_beyond(self, of: Dialect) -> Any:
-        """Return whether a threshold that moves has too few of its rows on either side."""
+        """Return whether a threshold that moves has too few rows on either side, or a wide tie."""
         if not self._moves:
             return of.lib.lit(value=False)
         choice = Choice(self.at, of)
-        few = choice.fewest_beyond() < FEWEST_IN_CELL
-        of_positives = self.at.criterion == "recall" and self.of in ("fpr", "specificity")
+        few = (choice.fewest_beyond() < FEWEST_IN_CELL) | choice.is_in_wide_tie()
+        of_positives = self.at.criterion == "recall" and self.of in _OF_NEGATIVES
         return few | (choice.number() < _FEWEST_BESIDE) if of_positives else few
 
     def _trials(self, of: Dialect) -> Any:

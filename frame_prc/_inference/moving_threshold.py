@@ -22,8 +22,14 @@ from frame_prc._formulas import effective_number, recall
 from frame_prc._inference.dialect import Dialect
 from frame_prc._request.specs import Target
 
-# The marks of what is above the threshold, and above two others, higher and lower, around it.
-REACHED, HIGHER, LOWER = MARKS = ("reached", "reached_higher", "reached_lower")
+# The marks of what is above the threshold, above two others around it, higher and lower, and of
+# what is before the tie in which the share is reached, and through it.
+REACHED, HIGHER, LOWER, BEFORE, THROUGH = MARKS = (
+    "reached", "reached_higher", "reached_lower", "reached_before", "reached_through",
+)  # fmt: skip
+# By simulation: of a tie that is a larger part of the standard error of the share, the threshold
+# moves in jumps, and intervals covered too little.
+_WIDEST_TIE = 0.5
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class Choice:
             REACHED: chosen,
             HIGHER: reached <= self._asked - around,
             LOWER: before < self._asked + around,
+            BEFORE: reached < self._asked,
+            THROUGH: before < self._asked,
         }
 
     def is_met(self, tp: Any, fp: Any) -> Any:
@@ -77,6 +85,15 @@ class Choice:
         """Return how far from the share the rows around the threshold reach."""
         asked = self._asked.clip(0.0, 1.0)
         return (asked * (1 - asked)).sqrt() * self.number() ** (-1 / 3)
+
+    def is_in_wide_tie(self) -> Any:
+        """Return whether the share is reached in a tie that is wide beside its standard error."""
+        through, before = (
+            self._share(*self.of.cols(f"{mark}_tp", f"{mark}_fp")) for mark in ("through", "before")
+        )
+        asked = self._asked.clip(0.0, 1.0)
+        error = (asked * (1 - asked)).sqrt() * self.number() ** -0.5
+        return through - before > _WIDEST_TIE * error
 
     def fewest_beyond(self) -> Any:
         """Return the effective number of these rows above the threshold, or below it."""

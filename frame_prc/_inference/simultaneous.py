@@ -34,7 +34,7 @@ def adjusted(
     does, and ``places`` which of these it is itself.
     """
     order, number = np.argsort(p, kind="stable"), len(p)
-    deviates = np.array([normal_quantile(1 - p[i]) if p[i] > 0 else np.inf for i in order])
+    deviates = np.array([_deviate(p[i]) for i in order])
     roots = _roots(blocks, covariances, places)
     random, hits = np.random.default_rng(0), np.zeros(number, dtype=np.int64)
     for _ in range(_DRAWS // _AT_ONCE):
@@ -50,15 +50,29 @@ def adjusted(
     return found
 
 
+def _deviate(p: float) -> float:
+    """Return how far from 0 a normal deviate is that has a two-sided p-value."""
+    if p >= 1:
+        return 0.0
+    return normal_quantile(1 - p) if 1 - p < 1 else np.inf
+
+
 def _roots(
     blocks: Sequence[Hashable], covariances: Sequence[Sequence[float]], places: Sequence[int]
 ) -> list[tuple[list[int], npt.NDArray[np.float64]]]:
-    """Return the tests of each block, and a root of the matrix of their correlations."""
+    """Return the tests of each block, and a root of the matrix of their correlations.
+
+    Tests of two areas of 1 have limits, but no variance: each is a block of its own.
+    """
     members: dict[Hashable, list[int]] = {}
     for test, block in enumerate(blocks):
-        members.setdefault(block, []).append(test)
+        own = covariances[test][places[test]]
+        members.setdefault(block if own > 0 else (block, test), []).append(test)
     found = []
     for tests in members.values():
+        if len(tests) == 1:
+            found.append((tests, np.ones((1, 1))))
+            continue
         columns = [places[i] for i in tests]
         matrix = np.array([[covariances[i][j] for j in columns] for i in tests])
         scale = np.sqrt(np.diag(matrix))

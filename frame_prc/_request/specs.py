@@ -195,6 +195,7 @@ HELD: dict[MeasureName, tuple[Criterion, ...]] = {
     # Elsewhere they are what they are held to.
     "recall": tuple(key for key in POINTS if key != "recall"),
     **dict.fromkeys(("fpr", "specificity"), POINTS[:-1]),
+    "balanced_accuracy": tuple(key for key in POINTS if key not in ("recall", "fpr")),
     "net_benefit": ("threshold",),
     PARTIAL_ROC_AUC: ("fpr",),
 }

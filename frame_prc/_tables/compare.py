@@ -335,7 +335,7 @@ def _simultaneous() -> pl.Expr:
 
         table = tests.struct.unnest().with_row_index("row")
         used = table.drop_nulls("p_value")
-        shared = [[*map(float, one.values())] for one in used[SHARED].to_list()]
+        shared = [[v or 0.0 for v in one.values()] for one in used[SHARED].to_list()]
         blocks = used.select("measure", BLOCK).rows()
         p = used["p_value"].to_numpy()
         values = simultaneous.adjusted(p, blocks, shared, used[PLACE].to_list())

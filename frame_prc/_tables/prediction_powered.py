@@ -177,6 +177,8 @@ def _powered(table: pl.LazyFrame) -> pl.LazyFrame:
         )
         .with_columns(n_effective=pl.when(helps).then(rests_on).otherwise(labels))
         .with_columns(
-            (pl.col("n") * (pl.col("alone") / pl.col("variance"))).alias(EFFECTIVE_LABELS)
+            (pl.col("n") * (pl.col("alone") / pl.col("variance")))
+            .fill_nan(None)
+            .alias(EFFECTIVE_LABELS)
         )
     )

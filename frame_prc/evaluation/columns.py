@@ -104,8 +104,8 @@ COLUMNS = {
     "prevalence_a, prevalence_b": "the prevalence of either side",
     "p_value": "of a two-sided test; one-sided against chance",
     "p_adjusted": "the p-value corrected for multiple testing, in place of ``p_value``",
-    "ci_low_adjusted, ci_high_adjusted": "limits that exclude 0 where ``p_adjusted`` is below "
-    "``1 - ci``",
+    "ci_low_adjusted, ci_high_adjusted": "limits that exclude 0 (a ratio of 1) where "
+    "``p_adjusted`` is below ``1 - ci``",
     "conclusion": "what follows, in a word",
     "p_margin": "the one-sided p-value of a loss larger than ``margin``",
     # Heterogeneity.

@@ -77,7 +77,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             intervals allow for that. ``{"recall": 0.7}``: the highest with this recall.
             ``{"fpr": 0.05}``, ``{"predicted_rate": 0.1}``, ``{"predicted_count": 100}``: the lowest
             with at most this false positive rate, share, or number of rows predicted positive. Of
-            scores with few distinct values a threshold may not move: give it instead.
+            scores with few distinct values it moves in jumps, the status is ``"few_rows"``, and a
+            threshold is better given.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences

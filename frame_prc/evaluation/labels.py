@@ -13,6 +13,7 @@ from frame_prc._request.roles import check_column
 from frame_prc._request.specs import Interval, IntoColumn, MeasureName
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
+from frame_prc.exceptions import OptionError
 
 
 class LabelVerbs(Evaluated[FrameT]):
@@ -96,6 +97,12 @@ class LabelVerbs(Evaluated[FrameT]):
         check_rows(asked)
         check_column("proxy", proxy)
         found = models_measured(asked, measure, None, at)
+        if found.at is not None and found.at.criterion == "predicted_count":
+            raise OptionError(
+                "at={'predicted_count': ...} is given, and the rows with and without a label are "
+                "of different numbers",
+                "at={'predicted_rate': 0.1}, their share",
+            )
         truth = self.roles["truth"]
         is_labelled = (pl.col(truth) if isinstance(truth, str) else truth).is_not_null()
         with_label, without = ((*self.conditions, one) for one in (is_labelled, ~is_labelled))

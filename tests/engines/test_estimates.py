@@ -51,7 +51,7 @@ CALLS = [
         "summary",
         {**OLD, **BY, "ascending": True, "measures": ["recall"], "at": {"threshold": 0.45}},
     ),
-    ("summary", {**OLD, "by": "week", "measures": AT_THRESHOLD[1:5], "at": {"fpr": 0.1}}),
+    ("summary", {**OLD, "by": "week", "measures": AT_THRESHOLD[1:4], "at": {"fpr": 0.1}}),
     ("summary", {**BOTH, **BY, "shrink": True}),
     ("compare_models", {**BOTH, "by": "segment", "adjust": "holm"}),
     ("compare_models", {"score": ["old", "holes"], "missing": "drop", "measure": "roc_auc"}),

@@ -189,6 +189,7 @@ def test_an_interval_covers_what_all_rows_have_at_their_own_threshold():
         ("precision", {"recall": 70}, "recall=70 is out of range.*70 % is recall=0.7"),
         ("precision", {"recall": 0.5, "fpr": 0.1}, "is not where 'precision' is measured"),
         ("fpr", {"fpr": 0.1}, "'fpr': 0.1} is not where 'fpr' is measured"),
+        ("balanced_accuracy", {"recall": 0.5}, "is not where 'balanced_accuracy' is measured"),
         ("net_benefit", {"recall": 0.5}, "'recall': 0.5} is not where 'net_benefit' is measured"),
     ],
 )
@@ -197,3 +198,18 @@ def test_where_nothing_can_be_measured_is_one_error(kind, measure, at, says):
         frame_prc.compare_models(
             kind.make(two_models()), "truth", ["old", "score"], measure=measure, at=at
         )
+
+
+@every_kind
+def test_a_threshold_that_moves_in_jumps_is_not_judged(kind):
+    # A score for each tenth of a standard deviation: of 1,000 rows a tie has up to 30.
+    random = np.random.default_rng(2)
+    truth = random.random(2000) < 0.3
+    fine = random.normal(size=2000) + 1.5 * truth
+    df = pl.DataFrame({"truth": truth, "fine": fine, "coarse": np.round(fine, 1)})
+    asked = {"measures": ["precision", "f1"], "at": {"predicted_rate": 0.1}}
+    for score, status in (("fine", "ok"), ("coarse", "few_rows")):
+        [row] = kind.rows(frame_prc.summary(kind.make(df), "truth", score, **asked)).iter_rows(
+            named=True
+        )
+        assert row["status"] == status, score

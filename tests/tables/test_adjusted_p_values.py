@@ -202,3 +202,19 @@ def test_the_largest_deviate_needs_influences(kind, asked, says):
         frame_prc.compare_models(
             kind.make(three_models()), "truth", ["old", "new"], adjust="max", **asked
         )
+
+
+@every_kind
+def test_areas_of_1_have_p_values_without_a_variance(kind):
+    random, rows = np.random.default_rng(0), 1000
+    truth = np.arange(rows) < 300
+    perfect = {name: truth + random.random(rows) / 2 for name in ("first", "second")}
+    df = pl.DataFrame({"truth": truth, **perfect, "other": truth + random.normal(size=rows)})
+    df = df.with_columns(region=pl.int_range(pl.len()) % 3)
+    ev = kind.make(df).prc.evaluate("truth", ["first", "second", "other"])
+    largest, other = (kind.rows(ev.compare_models(adjust=a)) for a in ("max", "holm"))
+    assert (largest["p_adjusted"] <= other["p_adjusted"] + 1e-12).all()
+    assert largest["p_adjusted"].min() < 0.05
+    segments = kind.rows(ev.segments("region").compare_segments(adjust="max", details=True))
+    has_test = segments["p_value"].is_not_null()
+    assert (segments["p_adjusted"].is_not_null() == has_test).all()

@@ -130,6 +130,11 @@ def test_other_measures_have_it_too(kind, measure):
         ({"proxy": "gap"}, DataError, "'gap' has .* null"),
         ({"measure": "calibrated"}, OptionError, "measure='calibrated' is not an option"),
         ({"ci": 2}, OptionError, "ci=2"),
+        (
+            {"measure": "recall", "at": {"predicted_count": 10}},
+            OptionError,
+            "at={'predicted_count': ...} is given.*'predicted_rate': 0.1",
+        ),
     ],
 )
 def test_what_is_wrong_is_one_error(kind, asked, error, says):
