@@ -111,7 +111,7 @@ def in_a_file(df: pl.DataFrame, folder: Path) -> Any:
 
 RANKING = {
     "curve": {"envelope": True},
-    "average_precision": {"ci": 0.95},
+    "average_precision": {},
     "auc": {"method": "trapezoid"},
     "operating_points": {"recall": 0.5},
 }
