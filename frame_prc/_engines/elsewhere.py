@@ -38,6 +38,7 @@ from frame_prc._engines.segments import ORDER
 from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
 from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
+from frame_prc._inference.probabilities import MeanLoss
 from frame_prc._lazy import aggregated, left_join
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
@@ -168,15 +169,7 @@ class Elsewhere:
 
     def bins(self, rows: Rows, edges: Sequence[float]) -> pl.LazyFrame:
         """Return the sums of each segment and bin of probabilities."""
-        [counted] = count_models(
-            self.engine,
-            self.native,
-            self._request_of(rows),
-            [],
-            None,
-            squares=True,
-            measures=["mean_score"],
-        )
+        counted = self._counted(rows, [MeanLoss(of="mean_score")], None)
         return collected(counted, bins_of_rows(counted, edges)).lazy()
 
     def row_counts(self, rows: Rows) -> pl.LazyFrame:

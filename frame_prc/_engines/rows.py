@@ -134,10 +134,26 @@ def count(
     bins: Bins | None,
     *,
     every_bin: bool = True,
+) -> Counted:
+    """Return the counts of an engine's frame; parameters are those of :func:`count_models`."""
+    [counted] = count_models(engine, native, request, outputs, bins, every_bin=every_bin)
+    return counted
+
+
+def count_models(
+    engine: Engine,
+    native: Any,
+    request: Request,
+    outputs: Sequence[str],
+    bins: Bins | None,
+    *,
+    every_bin: bool = True,
     squares: bool = False,
     measures: Sequence[str] = (),
-) -> Counted:
-    """Return the counts of an engine's frame.
+) -> list[Counted]:
+    """Return the counts of an engine's frame; of models side by side, those of each.
+
+    A row of models side by side counts for all or for none.
 
     Parameters
     ----------
@@ -157,33 +173,6 @@ def count(
         Whether the squares of weights are summed too, and clusters kept.
     measures
         Measures whose scores have to be probabilities.
-    """
-    return count_models(
-        engine,
-        native,
-        request,
-        outputs,
-        bins,
-        every_bin=every_bin,
-        squares=squares,
-        measures=measures,
-    )[0]
-
-
-def count_models(
-    engine: Engine,
-    native: Any,
-    request: Request,
-    outputs: Sequence[str],
-    bins: Bins | None,
-    *,
-    every_bin: bool = True,
-    squares: bool = False,
-    measures: Sequence[str] = (),
-) -> list[Counted]:
-    """Return the counts of an engine's frame; of models side by side, those of each.
-
-    Parameters are those of :func:`count`. A row of models side by side counts for all or for none.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(

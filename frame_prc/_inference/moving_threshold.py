@@ -34,7 +34,7 @@ _WIDEST_TIE = 0.5
 
 @dataclass(frozen=True)
 class Choice:
-    """What chooses a threshold: a share of the rows that counts in ``cells`` are shares of."""
+    """What chooses a threshold: the share of rows that it keeps."""
 
     target: Target
     of: Dialect
@@ -48,7 +48,7 @@ class Choice:
             chosen = before < self._asked * (1 - slack)
         else:
             chosen = reached <= self._asked * (1 + slack)
-        around = self._around()
+        around = self._error() * self.number() ** (1 / 6)
         return {
             REACHED: chosen,
             HIGHER: reached <= self._asked - around,
@@ -81,19 +81,17 @@ class Choice:
             return fp / self.of.lib.col("negatives")
         return (tp + fp) / self._rows
 
-    def _around(self) -> Any:
-        """Return how far from the share the rows around the threshold reach."""
+    def _error(self) -> Any:
+        """Return the standard error of the share."""
         asked = self._asked.clip(0.0, 1.0)
-        return (asked * (1 - asked)).sqrt() * self.number() ** (-1 / 3)
+        return (asked * (1 - asked)).sqrt() * self.number() ** -0.5
 
     def is_in_wide_tie(self) -> Any:
         """Return whether the share is reached in a tie that is wide beside its standard error."""
         through, before = (
             self._share(*self.of.cols(f"{mark}_tp", f"{mark}_fp")) for mark in ("through", "before")
         )
-        asked = self._asked.clip(0.0, 1.0)
-        error = (asked * (1 - asked)).sqrt() * self.number() ** -0.5
-        return through - before > _WIDEST_TIE * error
+        return through - before > _WIDEST_TIE * self._error()
 
     def fewest_beyond(self) -> Any:
         """Return the effective number of these rows above the threshold, or below it."""

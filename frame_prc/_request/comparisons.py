@@ -112,7 +112,14 @@ def _each_measured(
             f"calibrate= is given with measure={names}",
             "calibrate= with 'calibrated_average_precision' among them",
         )
-    held = {} if at is None else _held(f"measure={names}", at, names)
+    return _each_of(request, names, f"measure={names}", at, calibrate)
+
+
+def _each_of(
+    request: Request, names: Sequence[MeasureName], asked: str, at: Any, calibrate: Any = None
+) -> list[Measured]:
+    """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it."""
+    held = {} if at is None else _held(asked, at, names)
     prevalences = {"calibrated_average_precision": calibrate}
     return [_measured(request, name, prevalences.get(name), held.get(name)) for name in names]
 
@@ -501,12 +508,9 @@ def measured_of(
     request: Request, names: Sequence[str], at: Any, known: Collection[MeasureName]
 ) -> list[Measured]:
     """Return the ``known`` ones of some measures, each with what ``at`` holds for it."""
-    held = {} if at is None else _held(f"measures={[*names]}", at, names)
-    return [
-        _measured(request, name, None, held.get(name))
-        for name in cast("Iterable[MeasureName]", dict.fromkeys(names))
-        if name in known
-    ]
+    unique = cast("Iterable[MeasureName]", dict.fromkeys(names))
+    asked = f"measures={[*names]}"
+    return _each_of(request, [name for name in unique if name in known], asked, at)
 
 
 def check_one_of(given: Mapping[str, object]) -> None:

@@ -73,12 +73,18 @@ class Table(ABC):
         """Those of the outputs that are computed from all rows of the result, by name."""
         return {}
 
-    def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
-        """Return the table under the caller's names of the keys."""
-        columns = self.columns(rows.columns.request.missing, details=details)
+    def computed(self, missing: Missing, *, details: bool = True) -> list[str]:
+        """Return the columns that :meth:`of` has: shown, or needed by those of all rows."""
         of_all = self.of_all_rows
         needed = [name for value in of_all.values() for name in value.meta.root_names()]
-        found = [name for name in dict.fromkeys([*columns, *needed]) if name not in of_all]
+        columns = dict.fromkeys([*self.columns(missing, details=details), *needed])
+        return [name for name in columns if name not in of_all]
+
+    def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
+        """Return the table under the caller's names of the keys."""
+        missing, of_all = rows.columns.request.missing, self.of_all_rows
+        columns = self.columns(missing, details=details)
+        found = self.computed(missing, details=details)
         if rows.columns.groupings is None:
             table = self._finished(rows, found)
         else:

@@ -144,11 +144,8 @@ class Differences(Table):
         tables = [self._by_measure(rows, comparison) for comparison in self.comparison.each]
         if len(tables) == 1:
             return tables[0]
-        of_all = self.of_all_rows
-        needed = [name for value in of_all.values() for name in value.meta.root_names()]
-        shown = self.columns(rows.columns.request.missing)
-        names = dict.fromkeys([*self.keyed(rows).keys, *shown, *needed])
-        stacked = [_with(table, [one for one in names if one not in of_all]) for table in tables]
+        names = [*self.keyed(rows).keys, *self.computed(rows.columns.request.missing)]
+        stacked = [_with(table, names) for table in tables]
         return concat(stacked).sort("order", maintain_order=True)
 
     def _by_measure(self, rows: Rows, comparison: Comparison) -> pl.LazyFrame:

@@ -7,9 +7,8 @@ labels; the more often it is right, the more of their error it takes away. Each 
 moves h and ``d = u - p``, so the variance is ``Σ (h + λ d)²``.
 
 The factor with the least variance, ``-Σ h d / Σ d²``, fits the rows it was computed from: intervals
-then covered 83 to 92 % with 20 to 80 positives. λ is the square of the correlation of both labels,
-times ``h (1 - h) / (p (1 - p))``, which makes it a difference of logits: near that factor, and
-steadier. It is 0 where that factor is below half of it.
+then covered 83 to 92 % with 20 to 80 positives. λ is the square of ``φ h (1 - h) / (p (1 - p))``,
+with φ the correlation of both labels and the ratio at most 1: near that factor, and steadier.
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, INTERVAL,
 from frame_prc._formulas import told_by
 from frame_prc._inference.estimates import Estimates, unbiased
 from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
-from frame_prc._inference.row_influence import RowInfluence, numbered, with_influences
+from frame_prc._inference.row_influence import numbered, with_influences
 from frame_prc._lazy import aggregated, beside, concat, in_order, left_join
 from frame_prc._request.specs import Interval, Measured
 from frame_prc._rows.rows import Rows
@@ -73,10 +71,12 @@ class PredictionPowered(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table of the labelled rows."""
         measure = measure_of(self.measured)
-        table = Estimates.of(rows, measure).keyed()
-        for side in (self._of_judge(self.judged, "p"), self._of_judge(self.others, "u")):
-            table = left_join(table, side, rows.keys)
-        for side in (self._moves(rows, measure), self._agreement(rows)):
+        h, p, u = (
+            Estimates.by_rows(numbered(of), measure) for of in (rows, self.judged, self.others)
+        )
+        table = h.keyed()
+        of_judge = [_of_judge(p, p="unbiased"), _of_judge(u, u="unbiased", n_u="n")]
+        for side in (*of_judge, _moves(h, p, u), self._agreement(rows)):
             table = left_join(table, side, rows.keys)
         found = with_interval(
             _powered(table).with_columns(pl.lit(None, pl.Float64).alias(RANDOM)),
@@ -88,29 +88,6 @@ class PredictionPowered(Table):
         values = measure.values(ESTIMATE, "ci_low", "ci_high")
         shown = found.with_columns(*values, *measure.lengths("std_error"))
         return shown.rename({ESTIMATE: measure.name})
-
-    def _of_judge(self, rows: Rows, name: str) -> pl.LazyFrame:
-        """Return the measure by the judge's labels, less its bias, and of how many rows it is."""
-        found = Estimates.of(rows, measure_of(self.measured)).keyed()
-        return found.select(*rows.keys, unbiased().alias(name), pl.col("n").alias(f"n_{name}"))
-
-    def _moves(self, rows: Rows, measure: Measure) -> pl.LazyFrame:
-        """Return the sums of powers of what rows, or clusters, move h and d by."""
-        both = [RowInfluence.of(numbered(of), measure) for of in (rows, self.judged)]
-        alone = RowInfluence.of(numbered(self.others), measure)
-        own = with_influences(numbered(rows), both)
-        rest = with_influences(numbered(self.others), [alone])
-        units = concat(
-            [
-                _units(own, both[0], pl.col("influence_0"), -pl.col("influence_1")),
-                _units(rest, alone, pl.lit(0.0), pl.col("influence_0")),
-            ]
-        )
-        if rows.clustered:
-            summed = units.group_by(*rows.keys, "cluster").agg(pl.col("h", "d").sum())
-            units = summed.sort(*rows.keys, "cluster")
-        sums = {_power(k, n): in_order(_H ** (n - k) * _D**k) for n in (2, 4) for k in range(n + 1)}
-        return aggregated(units, rows.keys, **sums)
 
     def _agreement(self, rows: Rows) -> pl.LazyFrame:
         """Return the correlation of the judge's labels with the others."""
@@ -124,9 +101,32 @@ class PredictionPowered(Table):
         return aggregated(used, rows.keys, agreement=found)
 
 
-def _units(frame: pl.LazyFrame, of: RowInfluence, h: pl.Expr, d: pl.Expr) -> pl.LazyFrame:
+def _of_judge(found: Estimates, **names: str) -> pl.LazyFrame:
+    """Return the measure by the judge's labels, less its bias, and its rows, by new names."""
+    table = found.keyed().with_columns(unbiased=unbiased())
+    return table.select(*found.ranking.rows.keys, **names)
+
+
+def _moves(h: Estimates, p: Estimates, u: Estimates) -> pl.LazyFrame:
+    """Return the sums of powers of what rows, or clusters, move h and d by."""
+    rows = h.ranking.rows
+    units = concat(
+        [
+            _units([h, p], pl.col("influence_0"), -pl.col("influence_1")),
+            _units([u], pl.lit(0.0), pl.col("influence_0")),
+        ]
+    )
+    if rows.clustered:
+        summed = units.group_by(*rows.keys, "cluster").agg(pl.col("h", "d").sum())
+        units = summed.sort(*rows.keys, "cluster")
+    sums = {_power(k, n): in_order(_H ** (n - k) * _D**k) for n in (2, 4) for k in range(n + 1)}
+    return aggregated(units, rows.keys, **sums)
+
+
+def _units(of: Sequence[Estimates], h: pl.Expr, d: pl.Expr) -> pl.LazyFrame:
     """Return the keys of rows, what each moves h and d by, and its cluster."""
-    ranking = of.ranking
+    ranking = of[0].ranking
+    frame = with_influences(ranking.rows, [one.by_row for one in of if one.by_row])
     cluster = ["cluster"] if ranking.rows.clustered else []
     keyed = ranking.segments.with_keys(frame.with_columns(segment="segment_0", h=h, d=d))
     return keyed.select(*ranking.rows.keys, *cluster, "h", "d")

@@ -18,7 +18,7 @@ from frame_prc._ranking import ranking
 # The verbs that need no ranking, or each row by itself.
 OTHERS = {
     *("band", "compare_models", "compare_segments", "influence", "one_vs_rest", "reliability"),
-    "sample_to_label",
+    *("prediction_powered", "sample_to_label"),
 }
 RANKING = sorted(TABLES.keys() - OTHERS)
 REPEATED = ROWS.with_columns(pl.col("score", "other").round(0))
