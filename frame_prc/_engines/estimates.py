@@ -24,7 +24,7 @@ from frame_prc._engines.points import InEngine, fresh, points_of
 from frame_prc._engines.rows import Counted, amount_names
 from frame_prc._engines.running_sums import RETRIEVED
 from frame_prc._engines.segments import by_segment
-from frame_prc._engines.spark_ranges import cut
+from frame_prc._engines.spark_ranges import cut_and_kept
 from frame_prc._formulas import exact_sum
 from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
@@ -37,30 +37,31 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
 
     With clusters also those over clusters (see `_over_clusters`).
     """
-    ranged = cut(counted)
-    points = _influenced(ranged, measures)
-    if counted.columns.cluster is None:
-        return collected(counted, _over_points(points, ranged, measures))
-    cells = _cells([Joined(points, measures, "score")], counted)
-    sums = _over_cells([""], [measures]) | _over_clusters(len(measures))
-    return collected(counted, _by_keys(cells, counted, sums))
+    with cut_and_kept([counted]) as (ranged,):
+        points = _influenced(ranged, measures)
+        if counted.columns.cluster is None:
+            return collected(counted, _over_points(points, ranged, measures))
+        cells = _cells([Joined(points, measures, "score")], counted)
+        sums = _over_cells([""], [measures]) | _over_clusters(len(measures))
+        return collected(counted, _by_keys(cells, counted, sums))
 
 
 def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
     """Return ``cluster, influence, influence_on_negatives, pos, neg`` of clusters in segments."""
-    points = _influenced(cut(counted), [measure])
     names = {"influence_0": "influence", "influence_on_negatives_0": "influence_on_negatives"}
-    cells = _cells([Joined(points, [measure], "score")], counted).rename(names)
-    used = cells.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     amounts = nw.col("pos", "neg").cast(nw.Float64)
-    return collected(counted, used.select(*_keys(counted), "cluster", *names.values(), amounts))
+    with cut_and_kept([counted]) as (ranged,):
+        joined = Joined(_influenced(ranged, [measure]), [measure], "score")
+        cells = _cells([joined], counted).rename(names)
+        used = cells.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
+        return collected(counted, used.select(*_keys(counted), "cluster", *names.values(), amounts))
 
 
 def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.DataFrame]:
     """Return the sums over points of each of several models side by side."""
-    ranged = [cut(counted) for counted in models]
-    parts = [_over_points(_influenced(one, [measure]), one, [measure]) for one in ranged]
-    return [collected(one, part) for one, part in zip(models, parts, strict=True)]
+    with cut_and_kept(models) as ranged:
+        parts = [_over_points(_influenced(one, [measure]), one, [measure]) for one in ranged]
+        return [collected(one, part) for one, part in zip(models, parts, strict=True)]
 
 
 def paired_sums(
@@ -70,14 +71,15 @@ def paired_sums(
 
     These are products of the influences on two models (see `_products`).
     """
-    joined = [
-        Joined(_influenced(cut(counted), [measure]), [measure], f"score_{i}", f"_{i}")
-        for i, counted in enumerate(models)
-    ]
     first, number = models[0], len(models)
-    names = [one.suffix for one in joined]
-    sums = _over_cells(names, [[measure]] * number) | _over_clusters(number) | _products(number)
-    found = collected(first, _by_keys(_cells(joined, first), first, sums))
+    with cut_and_kept(models) as ranged:
+        joined = [
+            Joined(_influenced(counted, [measure]), [measure], f"score_{i}", f"_{i}")
+            for i, counted in enumerate(ranged)
+        ]
+        names = [one.suffix for one in joined]
+        sums = _over_cells(names, [[measure]] * number) | _over_clusters(number) | _products(number)
+        found = collected(first, _by_keys(_cells(joined, first), first, sums))
     return [_of_model(found, first, measure, i) for i in range(number)], found
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
 from frame_prc._engines.running_sums import running_sums, within_range
-from frame_prc._engines.spark_ranges import beside_ranges
+from frame_prc._engines.spark_ranges import beside_ranges, read_back
 from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.dialect import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
@@ -122,7 +122,7 @@ class InEngine(Dialect):
         )
         upward = {name: _up_to(name, within, "at_score") for name in onward}
         here = ready.with_columns(**upward) if upward else ready
-        joined = beside_ranges(here, below, keys)
+        joined = beside_ranges(here, read_back(below, keys), keys)
         return joined.with_columns(
             **{name: nw.col(f"whole_{name}") for name in (*exact, *plain)},
             **{

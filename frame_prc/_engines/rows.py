@@ -52,6 +52,10 @@ class Ranges:
     rows: Frame
     counts: Frame
 
+    def of_counts(self) -> Ranges:
+        """Return ranges whose totals too are read from the counts."""
+        return replace(self, rows=self.counts)
+
 
 @dataclass(frozen=True)
 class Counted:

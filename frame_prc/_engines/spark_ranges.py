@@ -76,6 +76,26 @@ def cut(counted: Counted) -> Counted:
 
 
 @contextmanager
+def cut_and_kept(models: Sequence[Counted]) -> Iterator[list[Counted]]:
+    """Cut each of several models, and let Spark keep the counts of ranges until it has read them.
+
+    What is added up over points takes a job for each step (see `read_back`).
+    """
+    found = [cut(counted) for counted in models]
+    kept = [one.ranges.counts for one in found if one.ranges is not None]
+    for counts in kept:
+        counts.to_native().persist()
+    try:
+        yield [
+            one if one.ranges is None else replace(one, ranges=one.ranges.of_counts())
+            for one in found
+        ]
+    finally:
+        for counts in kept:
+            counts.to_native().unpersist()
+
+
+@contextmanager
 def _explained() -> Iterator[None]:
     """Add to an error of Spark why it was reading the frame."""
     try:
@@ -214,6 +234,21 @@ def beside_ranges(ranged: Frame, totals: Frame, keys: Sequence[str]) -> Frame:
         same = f"({same} OR range < totals_range)"
     on = functions.expr(f"range = totals_range AND {same}")
     result: Frame = nw.from_native(left.join(right, on, "left").drop(*names.values()))
+    return result
+
+
+def read_back(totals: Frame, keys: Sequence[str]) -> Frame:
+    """Read the totals of ranges, which are few, and return them as a table that is in no plan.
+
+    A plan that joins rows to their own totals holds itself twice: after ten steps a thousand times.
+    """
+    native = totals.to_native()
+    schema = native.schema
+    table = native.sparkSession.createDataFrame(native.toArrow())
+    # Arrow knows no collations.
+    typed = [table[key].cast(schema[key].dataType).alias(key) for key in keys]
+    rest = [name for name in table.columns if name not in keys]
+    result: Frame = nw.from_native(table.select(*typed, *rest).hint("broadcast"))
     return result
 
 

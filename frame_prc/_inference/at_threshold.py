@@ -23,6 +23,7 @@ from frame_prc._inference.measure import IS_FEW, OF_ANY_CLASS, UNDEFINED_IF_NULL
 from frame_prc._inference.moving_threshold import (
     BEFORE,
     HIGHER,
+    INFLUENCE,
     LOWER,
     MARKS,
     REACHED,
@@ -189,20 +190,23 @@ class AtThreshold(TiedMeasure):
         )
         squared = cells.with_columns(_squares_of_cells(of))
         share, left, influence = _matthews(of) if self.of == "mcc" else _mean(self._ratios, of)
-        if self._moves:
-            choice, lib = Choice(self.at, of), of.lib
-            is_met = choice.is_met(n_tp, n_fp)
-            share, left = lib.when(is_met).then(share), lib.when(is_met).then(left)
-            kept = _KEPT[self.at.criterion]
-            of_choice = [kept.influence(cell, of) for cell in range(len(_CELLS))]
-            influence = moved(influence, of_choice, of)
-        on_positive, on_negative = (
-            of.lib.when(reached).then(influence[cell]).otherwise(influence[cell + 2])
-            for cell in (0, 1)
-        )
-        measured = squared.with_columns(
+        valued = squared.with_columns(
             share.alias(ESTIMATE),
             left.alias(SHORTFALL),
+            **dict(zip(INFLUENCE, influence, strict=True)),
+        )
+        if self._moves:
+            is_met, kept = Choice(self.at, of).is_met(n_tp, n_fp), _KEPT[self.at.criterion]
+            of_choice = [kept.influence(cell, of) for cell in range(len(_CELLS))]
+            valued = moved(valued, of_choice, of).with_columns(
+                of.lib.when(is_met).then(of.lib.col(name)).alias(name)
+                for name in (ESTIMATE, SHORTFALL)
+            )
+        on_positive, on_negative = (
+            of.lib.when(reached).then(of.lib.col(above)).otherwise(of.lib.col(below))
+            for above, below in zip(INFLUENCE[:2], INFLUENCE[2:], strict=True)
+        )
+        measured = valued.with_columns(
             on_positive=on_positive,
             on_negative=on_negative,
             trials=self._trials(of),

@@ -27,6 +27,8 @@ from frame_prc._request.specs import Target
 REACHED, HIGHER, LOWER, BEFORE, THROUGH = MARKS = (
     "reached", "reached_higher", "reached_lower", "reached_before", "reached_through",
 )  # fmt: skip
+# The influence of a row in each cell.
+INFLUENCE = ("on_tp", "on_fp", "on_fn", "on_tn")
 # By simulation: of a tie that is a larger part of the standard error of the share, the threshold
 # moves in jumps, and intervals covered too little.
 _WIDEST_TIE = 0.5
@@ -109,18 +111,25 @@ class Choice:
         return effective_number(weight, squares)
 
 
-def moved(influence: Sequence[Any], of_choice: Sequence[Any], of: Dialect) -> list[Any]:
-    """Return the influence of a row in each cell, of ``tp, fp, fn, tn``, where the threshold moves.
+def moved(points: Any, of_choice: Sequence[Any], of: Dialect) -> Any:
+    """Add to the influence of a row in each cell that of the threshold, which it moves.
 
     Counts around it are those above the ``lower`` threshold that are not above the ``higher`` one.
     """
-    tp, fp = (of.lib.col(f"lower_{cell}") - of.lib.col(f"higher_{cell}") for cell in ("tp", "fp"))
-    positive = tp / (tp + fp)
+    col, when = of.lib.col, of.lib.when
+    tp, fp = (col(f"lower_{cell}") - col(f"higher_{cell}") for cell in ("tp", "fp"))
+    around = points.with_columns(
+        positive_around=when(tp + fp > 0).then(tp / (tp + fp)),
+        **{f"{name}_of_choice": one for name, one in zip(INFLUENCE, of_choice, strict=True)},
+    )
+    positive = col("positive_around")
     added = (positive, 1 - positive, -positive, positive - 1)
 
-    def slope(of_cells: Sequence[Any]) -> Any:
-        return reduce(add, (a * i for a, i in zip(added, of_cells, strict=True)))
+    def slope(end: str) -> Any:
+        return reduce(add, (a * col(f"{n}{end}") for a, n in zip(added, INFLUENCE, strict=True)))
 
     # All rows are predicted positive where they are fewer than asked for: nothing moves.
-    ratio = of.lib.when(tp + fp > 0).then(slope(influence) / slope(of_choice)).otherwise(0.0)
-    return [own - ratio * other for own, other in zip(influence, of_choice, strict=True)]
+    ratio = when(~positive.is_null()).then(slope("") / slope("_of_choice")).otherwise(0.0)
+    return around.with_columns(move=ratio).with_columns(
+        (col(name) - col("move") * col(f"{name}_of_choice")).alias(name) for name in INFLUENCE
+    )

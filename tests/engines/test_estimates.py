@@ -34,7 +34,7 @@ MODELS = (
 )
 ROLES = [{}, {"weight": "weight"}, {"cluster": "day"}, {"weight": "weight", "cluster": "day"}]
 PROBABILITIES = ["brier", "log_loss", "mean_score", "observed_expected", "brier_skill"]
-AT_THRESHOLD = ["precision", "recall", "f1", "mcc", "balanced_accuracy", "net_benefit"]
+AT_THRESHOLD = ["precision", "f1", "mcc", "net_benefit"]
 BY = {"by": ["segment", "week"]}
 OLD, BOTH = {"score": "old"}, {"score": ["old", "new"]}
 CALLS = [
@@ -51,7 +51,7 @@ CALLS = [
         "summary",
         {**OLD, **BY, "ascending": True, "measures": ["recall"], "at": {"threshold": 0.45}},
     ),
-    ("summary", {**OLD, "by": "week", "measures": AT_THRESHOLD[1:4], "at": {"fpr": 0.1}}),
+    ("summary", {**OLD, "by": "week", "measures": ["recall", "mcc"], "at": {"fpr": 0.1}}),
     ("summary", {**BOTH, **BY, "shrink": True}),
     ("compare_models", {**BOTH, "by": "segment", "adjust": "holm"}),
     ("compare_models", {"score": ["old", "holes"], "missing": "drop", "measure": "roc_auc"}),

@@ -92,6 +92,19 @@ def test_the_source_is_read_once_at_the_call_and_once_for_the_result(tmp_path, v
 
 
 @pytest.mark.usefixtures("counts_first")
+@pytest.mark.parametrize("measures", [[], ["roc_auc", "brier", "log_loss", "mean_score", "mcc"]])
+def test_many_measures_of_a_large_segment_read_the_source_as_often_as_none(tmp_path, measures):
+    df = skewed(0.8)
+    engine_kinds.spark_kind()
+    source, before = in_a_file(df, tmp_path), max(stages(), default=-1)
+    given = {"by": "segment", "measures": measures}
+    found = frame_prc.summary(source, "truth", "score", **given)
+    # For the sample, the sizes of segments and the points; rows of ranges are a few more.
+    assert rows_read_from_files(after=before) // ROWS == 3
+    assert_frame_equal(found, frame_prc.summary(df, "truth", "score", **given), rel_tol=1e-9)
+
+
+@pytest.mark.usefixtures("counts_first")
 def test_what_sorts_no_scores_reads_nothing_at_the_call(tmp_path):
     engine_kinds.spark_kind()
     source = in_a_file(skewed(0.8), tmp_path)
