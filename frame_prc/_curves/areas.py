@@ -257,8 +257,8 @@ def _sum(method: Method) -> pl.Expr:
 
 @remembered
 def _defined(methods: tuple[Method, ...], *, calibrated: bool) -> list[pl.Expr]:
-    """Set areas to null without positives; the gain and calibrated areas also without negatives."""
-    needs_both = {method: calibrated or method == "gain" for method in methods}
+    """Set areas to null without positives; gain, ROC and calibrated ones also without negatives."""
+    needs_both = {method: calibrated or method in ("gain", "roc") for method in methods}
     defined = {True: (_POSITIVES > 0) & (_NEGATIVES > 0), False: _POSITIVES > 0}
     return [
         pl.when(defined[both]).then(method).alias(method) for method, both in needs_both.items()

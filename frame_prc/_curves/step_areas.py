@@ -79,6 +79,13 @@ def _envelope(col: Col) -> Any:
     return (col("high") - col("low")) / col("positives") * col("envelope")
 
 
+def _roc(col: Col) -> Any:
+    """Return the share of pairs that the positives of a step rank right; ties count half."""
+    negatives = col("negatives")
+    above = (negatives - col("fp")) + (negatives - col("fp_a"))
+    return (col("high") - col("low")) / col("positives") * (above / negatives / 2)
+
+
 def ends(col: Col, recall_range: tuple[float, float] | None) -> dict[str, Any]:
     """Return the ends of the area of a step: ``low`` and ``high``."""
     tp_a, tp = col("tp_a"), col("tp")
@@ -105,4 +112,5 @@ STEP_AREAS: dict[Any, Callable[[Col], Any]] = {
     "trapezoid": _trapezoid,
     "interpolated": _interpolated,
     "envelope": _envelope,
+    "roc": _roc,
 }

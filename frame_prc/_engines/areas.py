@@ -43,15 +43,14 @@ def auc(
     sums = {method: total(nw.col(method)) for method in spec.methods}
     steps = _steps(counted, spec, calibration).with_columns(**areas)
     totals = by_segment(steps, counted, sums | reference_sums(calibration))
-    has_area = (_POSITIVES > 0) & (nw.lit(value=True) if calibration is None else _NEGATIVES > 0)
+    needs_both = {m: calibration is not None or m == "roc" for m in spec.methods}
+    defined = {True: (_POSITIVES > 0) & (_NEGATIVES > 0), False: _POSITIVES > 0}
     low, high = spec.recall_range or (0.0, 1.0)
     width = high - low if spec.standardised else 1.0
+    found = {m: (nw.col(m) / width).clip(upper_bound=1.0) for m in spec.methods}
     rows = [
-        {
-            "method": nw.lit(method),
-            "auc": nw.when(has_area).then((nw.col(method) / width).clip(upper_bound=1.0)),
-        }
-        for method in spec.methods
+        {"method": nw.lit(method), "auc": nw.when(defined[needs_both[method]]).then(area)}
+        for method, area in found.items()
     ]
     sized = several_rows(totals, counted, rows).with_columns(*sizes(_POSITIVES, _NEGATIVES))
     table = with_reference(sized, calibration)

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
 from frame_prc._request.near_misses import measure_hint
-from frame_prc._request.roles import check_option, plain_option
+from frame_prc._request.roles import Request, check_option, plain_option
 from frame_prc._request.specs import (
     CI_METHODS,
     LEAST_POINTS,
@@ -58,6 +58,7 @@ _METHODS_OF: dict[str, Method] = {
     "prroc": "interpolated",
     "voc": "envelope",
     "coco": "101-point",
+    "roc_auc": "roc",
 }
 
 
@@ -291,6 +292,23 @@ def check_top_of(measure: str, thresholds: object) -> None:
             f"top= is given with measure={measure!r}", "top= with measure='average_precision'"
         )
     check_top(None, thresholds, bounds=False)
+
+
+def check_roc(request: Request, interval: object, calibrate: object) -> None:
+    """Refuse what the area under the ROC curve has elsewhere, or does not depend on."""
+    if calibrate is not None:
+        raise OptionError(
+            "method='roc' is given with calibrate=",
+            "the other methods",
+            "it is the same at every prevalence: leave calibrate= out",
+        )
+    given = {"ci=": interval is not None, "missing='unretrieved'": request.missing == "unretrieved"}
+    for name in (name for name, is_given in given.items() if is_given):
+        raise OptionError(
+            f"method='roc' is given with {name}",
+            "the other methods",
+            "summary(measures='roc_auc') has the area with its interval",
+        )
 
 
 def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:

@@ -75,7 +75,7 @@ class Target:
 # --- areas -------------------------------------------------------------------------------------
 
 Method: TypeAlias = Literal[
-    "step", "trapezoid", "interpolated", "envelope", "11-point", "101-point", "gain"
+    "step", "trapezoid", "interpolated", "envelope", "11-point", "101-point", "gain", "roc"
 ]
 METHODS: tuple[Method, ...] = get_args(Method)
 PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")

@@ -15,6 +15,7 @@ from frame_prc._request.options import (
     calibration,
     check_calibrated,
     check_calibrated_methods,
+    check_roc,
     check_top,
     check_top_of,
     mean_over,
@@ -372,11 +373,11 @@ class AreaVerbs(Evaluated[FrameT]):
             methods, and with weights or calibration taken to be the prevalence at every recall.
             Sorted by the keys, then in the order of ``method``.
 
-            Areas are null without positives; ``"gain"`` and calibrated areas also without
-            negatives. With ``ci``, ``status`` says where intervals are not to be relied on, as in
-            :func:`average_precision`; positives beyond ``recall_range`` or ``top`` do not count
-            there. The largest area gets the exact (Clopper-Pearson) lower limit. The status is
-            ``"no_std_error"`` if there is only one replicate, or if all have the same area.
+            Areas are null without positives; ``"gain"``, ``"roc"`` and calibrated areas also
+            without negatives. With ``ci``, ``status`` says where intervals are not to be relied
+            on, as in :func:`average_precision`; positives beyond ``recall_range`` or ``top`` do not
+            count there. The largest area gets the exact (Clopper-Pearson) lower limit. The status
+            is ``"no_std_error"`` if there is only one replicate, or if all have the same area.
 
         Raises
         ------
@@ -399,10 +400,12 @@ class AreaVerbs(Evaluated[FrameT]):
         - ``11-point``, ``101-point``: mean over the recalls 0, 0.1, ..., 1 (VOC 2007) or 0, 0.01,
           ..., 1 (COCO) of the largest precision at that recall or a higher one.
         - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
+        - ``roc``: that of the ROC curve, the share of pairs in which the positive ranks above the
+          negative; ties count half. The fastest way to it: :meth:`summary` has its interval.
 
         With ``ci``, intervals are symmetric on the logit scale, for areas as shares of the largest
         one; for ``gain`` on the log scale of 1 minus the gain. Inside DuckDB, Spark and Ibis (see
-        :func:`evaluate`) there are the first four methods, without ``top`` and ``ci``.
+        :func:`evaluate`) there are the first four methods and ``roc``, without ``top`` and ``ci``.
 
         Examples
         --------
@@ -427,7 +430,7 @@ class AreaVerbs(Evaluated[FrameT]):
         from frame_prc._tables.areas import Areas
 
         asked, methods = self._request, method_list(method)
-        level = self._level(ci, has_interval=calibrate is None)
+        level = self._level(ci, has_interval=calibrate is None and "roc" not in methods)
         start = check_option("start", start, STARTS)
         standardised = check_option("standardised", standardised, (True, False))
         limits, bins = (
@@ -435,6 +438,8 @@ class AreaVerbs(Evaluated[FrameT]):
             bins_of(thresholds, ascending=asked.ascending),
         )
         reference = calibration(calibrate)
+        if "roc" in methods:
+            check_roc(asked, level, calibrate)
         drawn = draws("bootstrap", bootstrap, asked.cluster)
         if reference is not None:
             check_calibrated_methods(methods, level)
@@ -451,7 +456,8 @@ class AreaVerbs(Evaluated[FrameT]):
         is_highest = reference is not None and reference.highest
         refused = {"top": spec.top is not None, "ci": interval is not None}
         refused["calibrate='highest'"] = is_highest
-        refused |= {f"method={name!r}": name not in PARTIAL_METHODS for name in methods}
+        there = (*PARTIAL_METHODS, "roc")
+        refused |= {f"method={name!r}": name not in there for name in methods}
         plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
         areas = plans.auc(engine, self._native, asked, spec, outputs, bins, reference)
         return self._like_frame(areas)

@@ -58,8 +58,8 @@ def summary(frame: Any, by: list[str]) -> Any:
 
 
 def roc_areas(frame: Any, by: list[str]) -> pl.Series:
-    """Area under the ROC curve by frame_prc, with its interval."""
-    return frame_prc.summary(frame, "truth", "score", by=by, measures="roc_auc")["roc_auc"]
+    """Area under the ROC curve by frame_prc."""
+    return frame_prc.auc(frame, "truth", "score", by=by, method="roc")["auc"]
 
 
 def counts(frame: Any, by: list[str]) -> Any:

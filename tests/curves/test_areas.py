@@ -18,6 +18,7 @@ from kinds import KINDS, assert_rows, every_kind
 from strategies import BY, DYADIC_WEIGHTS, SCORES, SCORES_OR_NONE, frames
 
 import frame_prc
+from frame_prc import OptionError
 
 PARTIAL = METHODS[:4]
 
@@ -116,6 +117,23 @@ def test_every_area_equals_exact_arithmetic(kind, weights, data, by, start):
     df = data.draw(frames(SCORES_OR_NONE, weights))
     result = call(kind, df, by=by, method=METHODS, start=start, missing="unretrieved")
     assert_rows(kind, result, exact_areas(df, by, METHODS, start=start), **ROUNDED)
+
+
+@every_kind
+@exact_weights
+@given(st.data(), BY)
+def test_area_under_the_roc_curve_equals_exact_arithmetic(kind, weights, data, by):
+    df = data.draw(frames(SCORES, weights))
+    both = ["roc", "step"]
+    assert_rows(kind, call(kind, df, by=by, method=both), exact_areas(df, by, both), **ROUNDED)
+
+
+@pytest.mark.parametrize(
+    "given", [{"missing": "unretrieved"}, {"ci": 0.9}, {"calibrate": 0.1}], ids=str
+)
+def test_what_the_area_under_the_roc_curve_has_elsewhere_is_refused(given):
+    with pytest.raises(OptionError, match=r"method='roc' is given with .*Hint: "):
+        call(KINDS[0], published.RUNS, method="roc", **given)
 
 
 RECALLS = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.7, 0.999, 1.0])

@@ -47,6 +47,12 @@ def test_areas_are_those_of_polars(kind, df, columns, options):
     assert_same(kind, frame_prc.auc, df, *columns, **{"method": ALL, **options})
 
 
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_areas_under_the_roc_curve_are_those_of_polars(kind, weight):
+    asked = {"by": "segment", "weight": weight, "method": ["roc", "envelope"]}
+    assert_same(kind, frame_prc.auc, ROWS, "truth", "score", **asked)
+
+
 def test_areas_of_counts_are_those_of_polars(kind):
     counts = {"score": "score", "pos": "hits", "neg": "misses", "by": "segment"}
     assert_same(kind, frame_prc.auc, ROWS, method=ALL, **counts)
@@ -57,7 +63,7 @@ def test_methods_come_in_the_order_given():
     assert_same(kind, frame_prc.auc, ROWS, "truth", "score", by="segment", method=ALL[::-1])
 
 
-@pytest.mark.parametrize("method", sorted({*METHODS} - {*PARTIAL_METHODS}))
+@pytest.mark.parametrize("method", sorted({*METHODS} - {*PARTIAL_METHODS, "roc"}))
 def test_other_methods_are_refused_by_name(kind, method):
     says = f"method='{method}' does not run inside .*counts"
     with pytest.raises(OptionError, match=says):

@@ -77,7 +77,7 @@ CLASSES = {"n": "score", "s": "other"}
             OptionError,
             "no target is given.*recall=, precision=, threshold=",
         ),
-        ("auc", {"method": "sklearn"}, OptionError, r"'gain'\. Hint: did you mean 'step'\?$"),
+        ("auc", {"method": "sklearn"}, OptionError, r"'roc'\. Hint: did you mean 'step'\?$"),
         ("auc", {"method": ["gain", "COCO"]}, OptionError, r"did you mean '101-point'\?$"),
         ("operating_points", {"recall": 2}, OptionError, "recall=2 is out of range.*up to 1"),
         ("operating_points", {"f_beta": -1}, OptionError, "f_beta=-1 is out of range.*above 0"),

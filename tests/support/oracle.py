@@ -129,7 +129,7 @@ def area(
 ) -> Fraction | None:
     """Return an area by its name, between two recalls where the method has such a part."""
     positives, negatives = totals(rows)
-    if positives == 0 or (method == "gain" and negatives == 0):
+    if positives == 0 or (method in ("gain", "roc") and negatives == 0):
         return None
     areas = {
         "step": lambda: _strips(rows, low, high, lambda point: point.precision),
@@ -139,6 +139,7 @@ def area(
         "11-point": lambda: _grid(rows, 10),
         "101-point": lambda: _grid(rows, 100),
         "gain": lambda: _gain(rows),
+        "roc": lambda: roc_auc(rows),
     }
     return areas[method]()
 

@@ -7,13 +7,13 @@ import random
 
 import polars as pl
 import pytest
+from areas import METHODS
 from kinds import every_kind
 from polars.testing import assert_frame_equal
 from scipy import stats
 
 import frame_prc
 from frame_prc import Draws, OptionError, Top
-from frame_prc._request.specs import METHODS
 
 INTERVAL = ["std_error", "ci_low", "ci_high"]
 
