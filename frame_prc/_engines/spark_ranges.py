@@ -20,7 +20,7 @@ are found by that hash: segments with equal hashes share them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,12 +79,14 @@ def cut(counted: Counted) -> Counted:
 def cut_and_kept(models: Sequence[Counted]) -> Iterator[list[Counted]]:
     """Cut each of several models, and let Spark keep the counts of ranges until it has read them.
 
-    What is added up over points takes a job for each step (see `read_back`).
+    What is added up over points takes a job for each step (see `read_back`). Where a service
+    refuses to keep anything, each job counts again.
     """
     found = [cut(counted) for counted in models]
-    kept = [one.ranges.counts for one in found if one.ranges is not None]
+    kept = [one.ranges.counts.to_native() for one in found if one.ranges is not None]
     for counts in kept:
-        counts.to_native().persist()
+        with suppress(Exception):
+            counts.persist()
     try:
         yield [
             one if one.ranges is None else replace(one, ranges=one.ranges.of_counts())
@@ -92,7 +94,8 @@ def cut_and_kept(models: Sequence[Counted]) -> Iterator[list[Counted]]:
         ]
     finally:
         for counts in kept:
-            counts.to_native().unpersist()
+            with suppress(Exception):
+                counts.unpersist()
 
 
 @contextmanager

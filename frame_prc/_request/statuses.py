@@ -32,7 +32,8 @@ STATUSES = {
     "few_rows": (
         "fewer than 20 rows, or effective clusters, that the measure rests on: of `precision` "
         "those at or beyond the threshold, of `brier` all; where the rows choose the threshold, "
-        "also 5 of them beyond it, or a tie of scores in which it moves in jumps: then hold one"
+        "30 that choose it, 5 of them beyond it, or a tie of scores in which it moves in jumps: "
+        "then hold one"
     ),
     "few_scores": (
         "the model has no more than two different scores, as the predictions 0 and 1 do: pass the "
