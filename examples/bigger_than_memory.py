@@ -3,7 +3,7 @@
 Run it as ``python examples/bigger_than_memory.py [ROWS.parquet [FOLDER]]``. An exact result needs
 sorted rows, and Polars sorts in memory, so each pass reads some whole segments, and streams the
 result of any verb to a file. Where a single segment does not fit, ``frame-prc curve --memory 2GB``
-also cuts its scores into ranges.
+lets DuckDB sort it on disk.
 """
 
 from __future__ import annotations

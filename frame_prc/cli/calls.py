@@ -1,4 +1,4 @@
-"""A verb called on the rows of files, and the counts that stand for these rows."""
+"""A verb called on the rows of files, and their counts, one part of the rows after the other."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any
 import polars as pl
 
 import frame_prc
-from frame_prc._lazy import key_names, named
+from frame_prc._lazy import named
 from frame_prc.cli.files import Source
-from frame_prc.cli.reading import listed, reading
-from frame_prc.cli.values import names_of_keys
+from frame_prc.cli.reading import reading
 from frame_prc.cli.work import Progress
 from frame_prc.exceptions import DataError
 
@@ -38,20 +37,6 @@ class Call:
         """Return the call with other values of some parameters."""
         return replace(self, parameters={**self.parameters, **changed})
 
-    def keys(self) -> list[pl.Expr]:
-        """Return the model and the keys of the segments, under names of their own."""
-        items = [*listed(self.get("model")), *listed(self.get("by"))]
-        return [
-            (named(item) if isinstance(item, str) else item).alias(name)
-            for item, name in zip(items, key_names(len(items)), strict=True)
-        ]
-
-    @property
-    def needs_squares(self) -> bool:
-        """Whether an interval needs the squared weights."""
-        weighted = self.get("weight") or self.get("pos_squares")
-        return weighted is not None and "pos_squares" in self.parameters
-
     def for_a_part(self) -> Call:
         """Return the call for some of the rows, among which the label may not occur."""
         label, truth = self.get("pos_label"), self.get("truth")
@@ -65,20 +50,7 @@ class Call:
         """Return the counts of rows, by default the exact ones."""
         known = signature(frame_prc.counts).parameters
         asked = {name: value for name, value in self.parameters.items() if name in known}
-        return frame_prc.counts(rows, **{"squares": self.needs_squares, **asked, **more})
-
-    def of_counts(self) -> Call:
-        """Return the call that takes counts of the rows."""
-        several = not isinstance(self.get("score"), (str, pl.Expr))
-        squares = ("pos_squares", "neg_squares") if self.needs_squares else ()
-        return self.but(
-            score="threshold",
-            by=names_of_keys(self.get("by") or ()) or None,
-            model="model" if several or self.get("model") is not None else None,
-            missing="raise",
-            **dict.fromkeys({"truth", "pos_label", "weight", "cluster"} & {*self.parameters}),
-            **{name: name for name in ("pos", "neg", *squares)},
-        )
+        return frame_prc.counts(rows, **{**asked, **more})
 
 
 def counted(call: Call, progress: Progress) -> pl.LazyFrame:

@@ -16,8 +16,8 @@ import frame_prc
 from frame_prc._files import scratch_folder
 from frame_prc._lazy import named
 from frame_prc._request.class_values import from_text
-from frame_prc.cli import errors, gate, output, passes
-from frame_prc.cli.calls import Call
+from frame_prc.cli import errors, gate, output, spilled
+from frame_prc.cli.calls import Call, counted
 from frame_prc.cli.files import Source
 from frame_prc.cli.options import common_options, options, parameters
 from frame_prc.cli.reading import check_numbers, opened, read_by
@@ -147,7 +147,7 @@ def execute(command: Command, given: Values) -> int:
     output.check(verb, path, form)
     conditions = gate.conditions(given.get("fail_under") or ())
     wanted = _Wanted(path, given.get("columns") or (), conditions)
-    budget = None if given["memory"] is None else passes.budget(given["memory"], verb)
+    budget = None if given["memory"] is None else spilled.budget(given["memory"], verb)
     with (
         nullcontext() if budget is None else scratch_folder(path) as folder,
         _opened(given) as source,
@@ -162,7 +162,11 @@ def execute(command: Command, given: Values) -> int:
             if verb in output.WRITTEN:
                 _write(call, path)
                 return None
-            return wanted.table(passes.result(wanted.call(call), budget, folder, progress))
+            asked_for = wanted.call(call)
+            if budget is not None and folder is not None:
+                return wanted.table(spilled.result(asked_for, budget, folder, progress))
+            of_counts = verb == "counts"
+            return wanted.table(counted(call, progress) if of_counts else asked_for(source.rows))
 
         frame = done(lambda: read_by(work, source), progress)
     if frame is None:

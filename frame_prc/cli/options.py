@@ -277,8 +277,8 @@ _SOURCE = {
     "memory": Option(
         str,
         "SIZE",
-        "Stay below this much memory, such as 2GB, at least 500MB: exact results in passes, with "
-        "scratch files beside the output, or in TMPDIR. For ap, counts, curve, points and summary.",
+        "Stay below this much memory, such as 2GB, at least 1GB: DuckDB has the exact results, "
+        "with scratch files beside the output, or in TMPDIR. Needs the extra duckdb.",
     ),
 }
 

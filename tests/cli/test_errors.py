@@ -200,25 +200,18 @@ ap days.csv -t late -s score -b dya:1w
 ap days.csv -t late -s score -b day:1w,day:1mo
     column 'day' is named twice in --by. Allowed: each column once.
 ap rows.csv -t late -s score --memory 2G
-    --memory 2G is not a size. Allowed: a size such as 500MB, 2GB or 1.5GiB.
+    --memory 2G is not a size. Allowed: a size such as 2GB or 1.5GiB.
 ap rows.csv -t late -s score --memory 1e3MB
-    --memory 1e3MB is not a size. Allowed: a size such as 500MB, 2GB or 1.5GiB.
+    --memory 1e3MB is not a size. Allowed: a size such as 2GB or 1.5GiB.
 ap rows.csv -t late -s score --memory 10MB
-    --memory 10MB is too little. Allowed: 500MB or more.
-compare-models rows.csv -t late -s score,other --memory 2GB
-    --memory is not available for this command. Allowed: ap, counts, curve, points or summary.
-    Hint: counts --memory writes counts that fit in memory, if scores repeat; pass them with -s
-    threshold --pos pos --neg neg.
-summary rows.csv -t late -s score --overall --memory 2GB
-    --memory is given with --overall, which needs all segments at once. Allowed: results with a
-    row for each segment. Hint: write the counts of each segment, and pass them to a second
-    command.
-ap rows.csv -t late -s score --calibrate pooled --memory 2GB
-    --memory is given with --calibrate, which needs all segments at once. Allowed: results with a
-    row for each segment. Hint: write the counts of each segment, and pass them to a second
-    command.
-points rows.csv -t late -s score --threshold rows.parquet --memory 2GB
-    --memory is given with a file of thresholds. Allowed: numbers, or a column of the rows.
+    --memory 10MB is too little. Allowed: 1GB or more.
+find rows.csv -t late -s score -b region --memory 2GB
+    --memory is not available for this command. Allowed: counts, curve, ap, average, points,
+    summary, threshold-table, reliability, compare-models, compare-segments, heterogeneity,
+    shrunk, sample-size.
+summary rows.csv -t late -s score --details --memory 2GB
+    --memory is given with --details. Allowed: calls without it. Hint: --thresholds 1000 bins
+    the scores, and needs no --memory.
 """)
 DATA = cases("""
 ap gaps.csv -t late -s score

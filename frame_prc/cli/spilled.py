@@ -1,0 +1,144 @@
+"""Results for more rows than fit in ``--memory``: DuckDB computes them, and spills to disk.
+
+Polars checks the rows and copies the columns that are read to a scratch folder, in batches. DuckDB
+then has the same numbers as Polars: the verb runs inside it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from frame_prc._engines.engine import VERBS
+from frame_prc._lazy import named
+from frame_prc._request.packages import install_hint
+from frame_prc._request.roles import names_of
+from frame_prc.cli import errors
+from frame_prc.cli.calls import Call
+from frame_prc.cli.errors import flag
+from frame_prc.cli.output import naming
+from frame_prc.cli.reading import listed
+from frame_prc.cli.values import names_of_keys
+from frame_prc.cli.work import Progress
+from frame_prc.evaluation.roles import NAMES
+from frame_prc.exceptions import OptionError
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([MGT])(I?)B", re.IGNORECASE)
+_LARGE = {"M": 2, "G": 3, "T": 4}  # powers of 1000, or of 1024 for MiB
+# What the program takes itself, with the buffers of reading and of writing.
+_OVERHEAD = 350 * 10**6
+_LEAST = 10**9
+_ROLES = {*NAMES} - {"pos_label", "missing", "ascending", "by"}  # that are columns
+_BIN_ENDS = ("below", "above")
+_BINS = "--thresholds 1000 bins the scores, and needs no --memory"
+
+
+def budget(text: str, verb: str) -> int:
+    """Return a number of bytes from its text; refuse a command that DuckDB does not run."""
+    bytes_at_once = size(text)
+    verbs = re.findall(r"\w+", VERBS.replace(" and ", ", "))
+    if verb not in verbs:
+        allowed = ", ".join(errors.command_name(one) for one in verbs if one in errors.EXAMPLES)
+        raise OptionError("memory= is not available for this command", allowed)
+    return bytes_at_once
+
+
+def size(text: str) -> int:
+    """Return a number of bytes from its text."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise OptionError(f"memory={text!r} is not a size", "a size such as 2GB or 1.5GiB")
+    number, unit, binary = found.groups()
+    amount = int(float(number) * (1024 if binary else 1000) ** _LARGE[unit.upper()])
+    if amount < _LEAST:
+        raise OptionError(f"memory={text!r} is too little", "1GB or more")
+    return amount
+
+
+def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.LazyFrame:
+    """Return the result of a call, in a file of the folder if it is large."""
+    duckdb = _duckdb()
+    read = _columns(call)
+    schema = call(call.source.rows.select(map(named, read))).collect_schema()
+    progress.set("checking rows", 0.1)
+    _check(call)
+    progress.set("copying rows", 0.3)
+    copied = folder / "rows.parquet"
+    stored = _copied(call, read, copied)
+    progress.set("computing", 0.5)
+    settings = {
+        "memory_limit": f"{budget - _OVERHEAD}B",
+        "temp_directory": str(folder / "spilled"),
+        # Nothing needs the rows of a file in order, which takes memory.
+        "preserve_insertion_order": "false",
+    }
+    with duckdb.connect(config=settings) as connection, naming(str(folder)):
+        connection.execute("SET enable_progress_bar = false")
+        try:
+            found = _computed(stored, connection.read_parquet(str(copied)))
+            if isinstance(found, pl.DataFrame):
+                return found.lazy().cast(schema)
+            written = folder / "result.parquet"
+            found.to_parquet(str(written))
+        except duckdb.OutOfMemoryException as error:
+            raise OptionError("memory= is too little for these rows", "more", _BINS) from error
+        return pl.scan_parquet(written, glob=False).cast(schema)
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise OptionError("memory= needs DuckDB", hint=install_hint("duckdb")) from error
+    return duckdb
+
+
+def _columns(call: Call) -> list[str]:
+    """Return the columns of the files that the verb reads, in their order."""
+    # An unknown name is an error of the verb, which knows the similar ones.
+    call(pl.LazyFrame(schema=call.source.schema)).collect_schema()
+    ends = _BIN_ENDS if call.get("pos") is not None else ()
+    given = [*map(call.get, _ROLES), call.get("by")]
+    wanted = names_of([item for value in given for item in listed(value)] + [*ends])
+    return [name for name in call.source.schema if not wanted or name in wanted]
+
+
+def _check(call: Call) -> None:
+    """Raise the error of invalid rows that the verb raises without a limit."""
+    lowest = float("inf") if call.get("ascending") else float("-inf")
+    call.counts(call.source.rows, thresholds=[lowest]).collect(engine="streaming")
+
+
+def _copied(call: Call, read: list[str], path: Path) -> Call:
+    """Write columns, and keys that are computed; return the call on the names they have there."""
+    keys = listed(call.get("by"))
+    computed = [key for key in keys if isinstance(key, pl.Expr)]
+    renamed = {name: f"{name} of rows" for name in names_of_keys(computed)}
+
+    def of(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {model: renamed.get(name, name) for model, name in value.items()}
+        if isinstance(value, list):
+            return {name: renamed.get(name, name) for name in value}
+        return renamed.get(value, value) if isinstance(value, str) else value
+
+    columns = [named(name).alias(renamed.get(name, name)) for name in read]
+    call.source.rows.select(*columns, *computed).sink_parquet(path, compression="lz4")
+    roles = {name: of(call.get(name)) for name in _ROLES if name in call.parameters}
+    return call.but(**roles, by=names_of_keys(keys) or None)
+
+
+def _computed(call: Call, relation: Any) -> Any:
+    """Return the result for a relation, or one error for what DuckDB does not compute."""
+    try:
+        return call(relation)
+    except OptionError as error:
+        option, inside, _ = error.what.partition(" does not run inside ")
+        if not inside:
+            raise
+        name, _, value = option.removesuffix("=True").partition("=")
+        given = f"{flag(name)} {value}".rstrip()
+        raise OptionError(f"memory= is given with {given}", "calls without it", _BINS) from error
