@@ -43,9 +43,13 @@ ErrorT = TypeVar("ErrorT", bound=PrcError)
 
 @dataclass(frozen=True)
 class GivenThresholds:
-    """A frame of thresholds, or none: then rows have them in a column ``held``."""
+    """A frame of thresholds, or none: then rows have them in a column ``held``.
+
+    ``role`` is the parameter that they are given in.
+    """
 
     frame: pl.LazyFrame | None = None
+    role: str = THRESHOLD
 
     @property
     def has_costs(self) -> bool:
@@ -58,13 +62,33 @@ class GivenThresholds:
         Each segment has a row or more; ``first`` is the lowest order. Without a threshold, a
         segment has a row with nulls.
         """
-        given = _of_rows(ranking) if self.frame is None else _of_frame(self.frame, ranking)
+        if self.frame is None:
+            given = _of_rows(ranking)
+        else:
+            given = _of_frame(self.frame, ranking, self.role)
         held = pl.col("held").cast(pl.Float64).fill_nan(None)
         return given.select(
             "segment",
             pl.col("order").fill_null(0).cast(pl.Int64) + first,
             *_targets(held),
             rounded(held, ranking).alias("held"),
+        )
+
+    def one_each(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return ``segment, held``; raise if a segment has several thresholds."""
+        given = self.of(ranking, first=0)
+        repeated = pl.col("segment").is_duplicated()
+        details = [pl.col("target").filter(repeated).min(), pl.col("target").filter(repeated).max()]
+        several = Check(repeated.sum(), self._several, details)
+        in_memory = ranking.rows.in_memory
+        return with_checks(given, given, [several], in_memory=in_memory).select("segment", "held")
+
+    def _several(self, _: int, lowest: str, highest: str) -> DataError:
+        return DataError(
+            f"{self.role}= has several thresholds for a segment, such as those of {lowest!r} and "
+            f"{highest!r}",
+            "one for each segment (and model)",
+            f"keep those of one target: chosen.filter(pl.col('target') == {lowest!r})",
         )
 
 
@@ -147,23 +171,23 @@ def _constant_check(rows: Rows) -> Check:
 # --- a frame ---------------------------------------------------------------------------------
 
 
-def _of_frame(frame: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+def _of_frame(frame: pl.LazyFrame, ranking: Ranking, role: str) -> pl.LazyFrame:
     rows, schema = ranking.rows, frame.collect_schema()
-    _check_frame(rows, schema)
+    _check_frame(rows, schema, role)
     internal = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
     shared = {key: name for name, key in internal.items() if name in schema}
     segments = ranking.segments.table
     left, right = [], []
     for key, name in shared.items():
         ours, theirs = segments.collect_schema()[key], schema[name]
-        dtype = _common(name, ours, theirs)
+        dtype = _common(name, ours, theirs, role)
         left.append(pl.col(key).cast(dtype))
         right.append(unsigned_zero(named(name), theirs).cast(dtype).alias(key))
     targets = [
         named(name) if name in schema else pl.lit(None, dtype).alias(name)
         for name, dtype in zip(_KEPT, (pl.String(), pl.Float64()), strict=True)
     ]
-    frame = _with_direction(frame, rows)
+    frame = _with_direction(frame, rows, role)
     given = frame.with_row_index("\0order").select(
         *right, *targets, order="\0order", held=named(THRESHOLD)
     )
@@ -171,40 +195,48 @@ def _of_frame(frame: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     return left_join(segments.select("segment", *left), given, keys).sort("segment", "order")
 
 
-def _check_frame(rows: Rows, schema: pl.Schema) -> None:
+def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
     """Raise unless the frame has a numeric threshold, and otherwise only keys and results."""
     if THRESHOLD not in schema:
         raise ColumnError(
-            "threshold= is a frame without a column 'threshold'",
+            f"{role}= is a frame without a column 'threshold'",
             "a result of operating_points(), or keys and a column 'threshold'",
             nearest(THRESHOLD, schema),
         )
     for name in (THRESHOLD, "target_value"):
         if name in schema and not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise ColumnError(
-                f"threshold= is a frame whose column {name!r} has dtype {schema[name]}",
+                f"{role}= is a frame whose column {name!r} has dtype {schema[name]}",
                 "a numeric column",
             )
     if schema.get("target", pl.String()) not in (*_TEXTS, pl.Null):
         raise ColumnError(
-            f"threshold= is a frame whose column 'target' has dtype {schema['target']}",
+            f"{role}= is a frame whose column 'target' has dtype {schema['target']}",
             "a column of texts, such as 'recall=0.9'",
         )
     keys = rows.columns.result_keys
     for name in schema:
-        if name not in _RESULTS and name not in keys:
+        if name in _RESULTS or name in keys:
+            continue
+        if name in rows.columns.request.key_names:
             raise ColumnError(
-                f"threshold= is a frame with a column {name!r}, which is not a key here",
-                f"the keys {', '.join(map(repr, keys))}, and columns of operating_points()"
-                if keys
-                else "columns of operating_points(), as there are no keys here",
-                "keep the rows of one grouping, and drop the column"
-                if name == GROUPING
-                else f"name {name!r} in by=, or drop it from the frame",
+                f"{role}= has thresholds by {name!r}, and segments are put together here",
+                "one threshold for what is put together",
+                "join the thresholds to the rows: with at={'threshold': 1}, "
+                "score=(pl.col('score') >= pl.col('threshold')).cast(int) holds each to its own",
             )
+        raise ColumnError(
+            f"{role}= is a frame with a column {name!r}, which is not a key here",
+            f"the keys {', '.join(map(repr, keys))}, and columns of operating_points()"
+            if keys
+            else "columns of operating_points(), as there are no keys here",
+            "keep the rows of one grouping, and drop the column"
+            if name == GROUPING
+            else f"name {name!r} in by=, or drop it from the frame",
+        )
 
 
-def _with_direction(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+def _with_direction(frame: pl.LazyFrame, rows: Rows, role: str) -> pl.LazyFrame:
     """Return a frame that raises if its thresholds were chosen for scores in the other direction.
 
     A result has a column for that where lower scores are more likely positive.
@@ -213,27 +245,27 @@ def _with_direction(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     if ASCENDING in schema and ASCENDING not in keys:
         if schema[ASCENDING] not in (pl.Boolean, pl.Null):
             raise ColumnError(
-                f"threshold= is a frame whose column {ASCENDING!r} has dtype {schema[ASCENDING]}",
+                f"{role}= is a frame whose column {ASCENDING!r} has dtype {schema[ASCENDING]}",
                 "a Boolean column",
             )
         other = pl.col(ASCENDING).cast(pl.Boolean) != rows.ascending
-        turned = Check(other.sum(), lambda _: _other_direction(DataError, rows))
+        turned = Check(other.sum(), lambda _: _other_direction(DataError, rows, role))
         return with_checks(frame, frame, [turned], in_memory=rows.in_memory)
     if rows.ascending and {"target", "status"} <= {*schema.names()} - {*keys}:
-        raise _other_direction(OptionError, rows)
+        raise _other_direction(OptionError, rows, role)
     return frame
 
 
-def _other_direction(kind: type[ErrorT], rows: Rows) -> ErrorT:
+def _other_direction(kind: type[ErrorT], rows: Rows, role: str) -> ErrorT:
     return kind(
-        f"threshold= has thresholds that were chosen with ascending={not rows.ascending}, and this "
+        f"{role}= has thresholds that were chosen with ascending={not rows.ascending}, and this "
         f"call has ascending={rows.ascending}",
         "thresholds for scores in the same direction",
         f"ascending={not rows.ascending} here too, or choose them again",
     )
 
 
-def _common(name: str, ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+def _common(name: str, ours: pl.DataType, theirs: pl.DataType, role: str) -> pl.DataType:
     """Return the dtype in which a key of both frames is compared."""
     if ours == theirs:
         return ours
@@ -245,7 +277,7 @@ def _common(name: str, ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     if isinstance(ours, _TEXTS) and isinstance(theirs, _TEXTS):
         return pl.String()
     raise ColumnError(
-        f"key {name!r} has dtype {ours} among the rows, and {theirs} in the frame of threshold=",
+        f"key {name!r} has dtype {ours} among the rows, and {theirs} in the frame of {role}=",
         "one dtype",
         f"cast one of them, for example pl.col({name!r}).cast(...)",
     )

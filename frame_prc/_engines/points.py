@@ -21,6 +21,7 @@ from frame_prc._inference.dialect import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.thresholds import threshold_dtype
 from frame_prc._rows.rules import SQUARES
+from frame_prc.exceptions import OptionError
 
 # What a measure may replace by its own is kept under these names.
 _KEPT = {name: f"at_{name}" for name in ("score", "pos", "neg", "tp", "fp", *SQUARES)}
@@ -157,6 +158,14 @@ class InEngine(Dialect):
     def with_score(self, points: Frame) -> Frame:
         """Add the score as the caller has it."""
         return points.with_columns(score=self.counted.score)
+
+    def with_held(self, points: Frame, table: pl.LazyFrame) -> Frame:  # noqa: ARG002
+        """Refuse a table, which is not where the rows are."""
+        raise OptionError(
+            f"at= is a frame of thresholds, and the rows are {self.counted.engine.kind}",
+            "one threshold for all segments",
+            "counts() of the rows are small: collected, they take the frame",
+        )
 
     def squares_here(self) -> list[nw.Expr]:
         """Return the sums of squared weights at each score; without squares the counts."""

@@ -9,13 +9,14 @@ is its gradient. What changes a threshold that these rows choose is in `moving_t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, or_
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from frame_prc._curves.given_thresholds import NO_THRESHOLD
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import effective_number
 from frame_prc._inference.dialect import OPENS, Dialect, InPolars
@@ -32,7 +33,7 @@ from frame_prc._inference.moving_threshold import (
     moved,
 )
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._request.specs import Target
+from frame_prc._request.specs import MODEL, Target
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _OF_CELLS = tuple(f"n_{cell}" for cell in _CELLS)
@@ -117,7 +118,6 @@ class AtThreshold(TiedMeasure):
     at: Target = _HALF
     scored = True
     counted = True
-    kept = ("trials", "has_measure", IS_FEW)
     is_defined = pl.col("has_measure")
     rests_on = pl.col("trials")
 
@@ -125,6 +125,24 @@ class AtThreshold(TiedMeasure):
     def name(self) -> str:
         """The name of its column."""
         return self.of
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether no threshold is one of a table."""
+        return self.at.table is None
+
+    @property
+    def kept(self) -> Sequence[str]:
+        """What is kept of a segment."""
+        return ("trials", "has_measure", IS_FEW, *(() if self.is_of_rows else ("has_threshold",)))
+
+    def of_model(self, name: str | None) -> AtThreshold:
+        """Return the measure at the thresholds that the table has for a model, or for all."""
+        table = self.at.table
+        if table is None or MODEL not in table.collect_schema():
+            return self
+        own = table.filter(pl.col(MODEL).cast(pl.String) == name).drop(MODEL)
+        return replace(self, at=replace(self.at, table=own))
 
     @property
     def few(self) -> str:
@@ -135,7 +153,10 @@ class AtThreshold(TiedMeasure):
     def status(self) -> pl.Expr:
         """The status of segments: those with rows of one class may have it too."""
         sizes = pl.when(pl.col("estimate").is_not_null()).then(OF_ANY_CLASS)
-        return pl.coalesce(sizes, UNDEFINED_IF_NULL)
+        found = pl.coalesce(sizes, UNDEFINED_IF_NULL)
+        if self.is_of_rows:
+            return found
+        return pl.when("has_threshold").then(found).otherwise(pl.lit(NO_THRESHOLD))
 
     @property
     def lowest(self) -> float:
@@ -176,7 +197,10 @@ class AtThreshold(TiedMeasure):
             return points.with_columns(
                 unreached.otherwise(mark).alias(name) for name, mark in marks.items()
             )
-        held = pl.select(pl.lit(self.at.value).cast(of.threshold_dtype).cast(pl.Float64)).item()
+        if self.at.table is None:
+            held = pl.select(pl.lit(self.at.value).cast(of.threshold_dtype).cast(pl.Float64)).item()
+        else:
+            points, held = of.with_held(points, self.at.table), of.lib.col("held")
         score = of.lib.col("score").cast(of.lib.Float64)
         reached = score <= held if of.ascending else score >= held
         return of.with_score(points).with_columns(unreached.otherwise(reached).alias(REACHED))
@@ -198,12 +222,13 @@ class AtThreshold(TiedMeasure):
             **dict(zip(INFLUENCE, influence, strict=True)),
         )
         if self._moves:
-            is_met, kept = Choice(self.at, of).is_met(n_tp, n_fp), _KEPT[self.at.criterion]
+            kept = _KEPT[self.at.criterion]
             of_choice = [kept.influence(cell, of) for cell in range(len(_CELLS))]
-            valued = moved(valued, of_choice, of).with_columns(
-                of.lib.when(is_met).then(of.lib.col(name)).alias(name)
-                for name in (ESTIMATE, SHORTFALL)
-            )
+            valued = moved(valued, of_choice, of)
+            valued = _where(Choice(self.at, of).is_met(n_tp, n_fp), valued, of)
+        if not self.is_of_rows:
+            valued = valued.with_columns(has_threshold=~of.lib.col("held").is_null())
+            valued = _where(of.lib.col("has_threshold"), valued, of)
         on_positive, on_negative = (
             of.lib.when(reached).then(of.lib.col(above)).otherwise(of.lib.col(below))
             for above, below in zip(INFLUENCE[:2], INFLUENCE[2:], strict=True)
@@ -255,6 +280,13 @@ class AtThreshold(TiedMeasure):
         found = of.lib.min_horizontal(*each) if len(each) > 1 else each[0]
         # F1 is twice as steep as the share of hits in these rows where there are few.
         return found / 2 if self.of == "f1" else found
+
+
+def _where(is_known: Any, valued: Any, of: Dialect) -> Any:
+    """Return points without the measure where it is not known."""
+    return valued.with_columns(
+        of.lib.when(is_known).then(of.lib.col(name)).alias(name) for name in (ESTIMATE, SHORTFALL)
+    )
 
 
 def _squares_of_cells(of: Dialect) -> list[Any]:

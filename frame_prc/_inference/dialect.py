@@ -14,7 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._formulas import exact_parts, rounding
+from frame_prc._lazy import segment_join
 from frame_prc._ranking.ranking import Ranking
 
 # The opening row, or the one of a null score, which stands for the rows that are never retrieved.
@@ -91,6 +93,10 @@ class Dialect(ABC):
     @abstractmethod
     def with_score(self, points: Any) -> Any:
         """Add the ``score`` as the caller has it; null in the opening row."""
+
+    @abstractmethod
+    def with_held(self, points: Any, table: pl.LazyFrame) -> Any:
+        """Add the threshold ``held`` that a table has for each segment; null where it has none."""
 
     @abstractmethod
     def squares_here(self) -> list[Any]:
@@ -182,6 +188,11 @@ class InPolars(Dialect):
     def with_score(self, points: pl.LazyFrame) -> pl.LazyFrame:
         """Add the score, from its slot."""
         return self.ranking.with_score(points)
+
+    def with_held(self, points: pl.LazyFrame, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Join it by the keys."""
+        held = GivenThresholds(table, "at").one_each(self.ranking)
+        return segment_join(points.drop("held", strict=False), held)
 
     def squares_here(self) -> list[pl.Expr]:
         """Return the differences of running sums; without squares the counts themselves."""

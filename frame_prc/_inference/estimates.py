@@ -108,8 +108,7 @@ class Estimates:
     def _name(self) -> Hashable:
         """What the table is kept as; ``None`` where it is not."""
         rows = self.ranking.rows
-        # A reference prevalence may be that of other rows.
-        is_plain = not self.binned and self.measure.calibration is None
+        is_plain = not self.binned and self.measure.is_of_rows
         return ("table", self.measure) if is_plain and not rows.columns.lacks_squares else None
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import polars as pl
 
@@ -69,6 +69,15 @@ class Measure(ABC):
     def higher_is_better(self) -> bool:
         """Whether the best segment has the highest value."""
         return True
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether the rows alone tell it, and no prevalence or threshold of others."""
+        return self.calibration is None
+
+    def of_model(self, name: str | None) -> Self:  # noqa: ARG002 - of models with their own
+        """Return the measure of one of several models."""
+        return self
 
     @property
     @abstractmethod

@@ -59,9 +59,10 @@ class RowInfluence:
         return cls(rank(rows, squares=True, numbered=True, scored=measure.scored), measure)
 
     @classmethod
-    def of_each(cls, scored: Sequence[Rows], measure: Measure) -> list[RowInfluence]:
+    def of_each(cls, scored: Sequence[Rows], measures: Sequence[Measure]) -> list[RowInfluence]:
         """Return the influences of the same rows with different scores, computed together."""
-        areas = scored[0].together([partial(cls.of, rows, measure) for rows in scored])
+        pairs = zip(scored, measures, strict=True)
+        areas = scored[0].together([partial(cls.of, rows, measure) for rows, measure in pairs])
         found = scored[0].windowed_together(*(area.windows() for area in areas))
         return [replace(area, found=frame) for area, frame in zip(areas, found, strict=True)]
 

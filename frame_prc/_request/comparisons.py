@@ -6,6 +6,8 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast, get_args
 
+import polars as pl
+
 from frame_prc._request.intervals import confidence
 from frame_prc._request.near_misses import measure_hint
 from frame_prc._request.options import (
@@ -271,6 +273,8 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
         raise OptionError(f"at= is given with {asked}", f"at= with one of {every}")
     if at is None:
         return {}
+    if isinstance(at, pl.LazyFrame):
+        return _held_by(at, placed)
     given = at if isinstance(at, Mapping) else {}
     taken = {name: next((k for k in keys if k in given), None) for name, keys in placed.items()}
     is_each_number = all(map(is_number, given.values()))
@@ -278,12 +282,28 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
         name = next((one for one, key in taken.items() if key is None), next(iter(taken)))
         keys = placed[name]
         others = f", or {', '.join(map(repr, keys[1:]))} in its place" if keys[1:] else ""
+        if keys[0] == "threshold" and len(keys) > 1:
+            others += ", or a frame with the keys and 'threshold'"
         raise OptionError(
             f"at={shown(at)} is not where {name!r} is measured",
             f"{{{keys[0]!r}: number}}{others}",
             _HOLDS_OTHERS if keys[0] == "threshold" else None,
         )
     return {name: _point(name, key, given[key]) for name, key in taken.items() if key}
+
+
+def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -> dict[str, Target]:
+    """Return the thresholds of a frame as the point of each measure."""
+    for name, keys in placed.items():
+        if "threshold" not in keys or name == "net_benefit":
+            raise OptionError(
+                f"at= is a frame of thresholds, and is given with {name!r}",
+                "at={'threshold': 0.2}, a probability"
+                if keys[0] == "threshold"
+                else "at={'fpr': 0.1}",
+                "ask for it in a call of its own",
+            )
+    return dict.fromkeys(placed, Target("threshold", math.nan, table=table))
 
 
 def _point(name: str, criterion: Criterion, value: float) -> Target:

@@ -88,6 +88,17 @@ class Request:
         return several and not self.side_by_side
 
     @property
+    def key_names(self) -> set[str]:
+        """The names of the keys, but for those that only the schema can tell."""
+        names = {MODEL} if self.several_models else set()
+        for key in self.keys:
+            if isinstance(key, str):
+                names.add(key)
+            elif not key.meta.has_multiple_outputs():
+                names.add(key.meta.output_name())
+        return names
+
+    @property
     def made_keys(self) -> list[str]:
         """The keys of the result that are not columns of the frame."""
         model = self.several_models and _plain_name(self.model) != MODEL

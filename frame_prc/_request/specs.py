@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -45,6 +45,7 @@ class Target:
     ``costs`` are those of a false positive and of a false negative, for the least cost.
     ``guarantee`` is the probability that new rows meet the target too, and ``ties`` what becomes of
     a tie that a number of rows cuts. A point that meets ``all_of`` several targets is ``"joint"``.
+    ``table`` has the thresholds of segments, in place of the one of all of them.
     """
 
     criterion: Criterion | Literal["joint"]
@@ -53,6 +54,7 @@ class Target:
     guarantee: float | None = None
     ties: Ties = "whole"
     all_of: tuple[Target, ...] = ()
+    table: pl.LazyFrame | None = field(default=None, compare=False)
 
     @property
     def own_value(self) -> float | None:

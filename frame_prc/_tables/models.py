@@ -56,8 +56,10 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     """Return one row per segment and pair of models."""
     names, measure = list(rows.columns.request.models), measure_of(comparison.measured)
     rows = side_by_side(rows)
-    find = _in_polars if rows.elsewhere is None else _elsewhere
-    models, sums = find(rows, comparison, measure)
+    if rows.elsewhere is None:
+        models, sums = _in_polars(rows, comparison, [measure.of_model(name) for name in names])
+    else:
+        models, sums = _elsewhere(rows, comparison, measure)
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
     of_pairs = cs.matches(r"^(variance|covariance|fourth|shared)_\d+")
     table = segment_join(first, sums.select("segment", of_pairs))
@@ -68,13 +70,13 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
 
 
 def _in_polars(
-    rows: Rows, comparison: Comparison, measure: Measure
+    rows: Rows, comparison: Comparison, measures: Sequence[Measure]
 ) -> tuple[list[Estimates], pl.LazyFrame]:
     """Return the estimates of each model, and the sums over the rows that they share."""
     rows = numbered(rows)
     scored = [of_model(rows, place) for place in range(len(rows.columns.scores))]
-    models = RowInfluence.of_each(scored, measure)
-    estimates = [Estimates(model.ranking, measure, model) for model in models]
+    models = RowInfluence.of_each(scored, measures)
+    estimates = [Estimates(model.ranking, model.measure, model) for model in models]
     return estimates, rows.once(_sums(rows, models, comparison))
 
 

@@ -92,7 +92,8 @@ class PairedDifferences(Table):
             estimates: list[Estimates] = rows.elsewhere.side_by_side(rows, measure)
             tables = [one.keyed() for one in estimates]
         else:
-            tables = [measure.of_segments(one) for one in self._scored(rows)]
+            scored = zip(self.paired.models, self._scored(rows), strict=True)
+            tables = [measure.of_model(name).of_segments(one) for name, one in scored]
         first, *others = (table.rename({ESTIMATE: f"value_{i}"}) for i, table in enumerate(tables))
         for i, other in enumerate(others, 1):
             first = left_join(first, other.select(*rows.keys, f"value_{i}"), rows.keys)

@@ -127,7 +127,9 @@ _BY_TYPE: dict[str, Option] = {
     "tuple[float, float]": Option(list[str], "FP,FN", "Written as 1,10.", values.costs),
     "int | Draws": Option(str, "NUMBER", read=values.draws),
     "float | Top": Option(str, "NUMBER", read=values.top),
-    "Mapping[str, float]": Option(str, "threshold=NUMBER|fpr=NUMBER", read=values.named_numbers),
+    "Mapping[str, float] | AnyFrame": Option(
+        str, "threshold=NUMBER|fpr=NUMBER|FILE", read=values.held_at
+    ),
     "Against": Option(
         str,
         "|".join([*get_args(NamedAgainst), "KEY=VALUE"]),
@@ -166,7 +168,7 @@ _HELP = {
     "top": "Only the area over this many of the highest rows: 100, or 100,normaliser=attainable, "
     "which divides it by the positives that fit, or 100,ties=expected, which cuts a tie.",
     "at": "The threshold of a measure that has one, threshold=0.5, or the false positive rate, "
-    "fpr=0.1. It must not be chosen on these rows.",
+    "fpr=0.1; or a file that points wrote for other rows. It must not be chosen on these rows.",
     "details": "Add the columns that are not shown at first, such as prevalence.",
     "measures": "Add measures to the scorecard by name, or all.",
     "iso_f1": "Draw lines of equal F1.",

@@ -216,6 +216,11 @@ def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFra
     return numbers(texts)
 
 
+def held_at(text: str) -> dict[str, float] | pl.DataFrame:
+    """Return numbers by name, or the thresholds in a file."""
+    return table(text) if Path(text).is_file() else named_numbers(text)
+
+
 def table(path: str) -> pl.DataFrame:
     """Return the rows of a file."""
     with opened([path]) as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from frame_prc._curves.areas import AreaSpec
 from frame_prc._frames.border import FrameT
@@ -39,7 +39,11 @@ from frame_prc._request.specs import (
 from frame_prc._request.ties import check_expected_area
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
+from frame_prc.evaluation.held import given_at
 from frame_prc.evaluation.verb import verb
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
 
 
 class AreaVerbs(Evaluated[FrameT]):
@@ -199,7 +203,7 @@ class AreaVerbs(Evaluated[FrameT]):
         how: How = "mean",
         ci: float | None = OF_EVALUATION,
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         thresholds: int | Sequence[float] | None = None,
         top: float | Top | None = None,
         details: bool = False,
@@ -228,8 +232,8 @@ class AreaVerbs(Evaluated[FrameT]):
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
         thresholds
             Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
             1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
@@ -288,7 +292,7 @@ class AreaVerbs(Evaluated[FrameT]):
         from frame_prc._tables.averages import Averages
 
         asked = self._request
-        found = measured(asked, measure, calibrate, at)
+        found = measured(asked, measure, calibrate, given_at(at))
         level = self._level(ci, has_interval=how != "micro")
         key, kind = mean_over(over, how, level, asked.cluster)
         bins, within = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
@@ -23,8 +23,12 @@ from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.held import given_at
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
 
 
 class ComparisonVerbs(Evaluated[FrameT]):
@@ -38,7 +42,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         baseline: str | None = None,
         measure: MeasureName | Sequence[MeasureName] | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         over: str | None = None,
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
@@ -72,9 +76,12 @@ class ComparisonVerbs(Evaluated[FrameT]):
             model, or a number between 0 and 1.
         at
             Where such a measure is taken. ``{"threshold": 0.5}``: a threshold, the same for all
-            models and segments. It must not be chosen on these rows: the intervals take it as
-            given. Or what each model chooses a threshold by in each segment, from these rows; the
-            intervals allow for that. ``{"recall": 0.7}``: the highest with this recall.
+            models and segments. A frame with a column ``threshold``, such as what
+            :func:`operating_points` returned for other rows: one for each segment and model, by the
+            keys that it has; the status is ``"no_threshold"`` where it has none. Neither must be
+            chosen on these rows: the intervals take it as given. Or what each model chooses a
+            threshold by in each segment, from these rows; the intervals allow for that.
+            ``{"recall": 0.7}``: the highest with this recall.
             ``{"fpr": 0.05}``, ``{"predicted_rate": 0.1}``, ``{"predicted_count": 100}``: the lowest
             with at most this false positive rate, share, or number of rows predicted positive. Of
             scores with few distinct values it moves in jumps, the status is ``"few_rows"``, and a
@@ -170,7 +177,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
 
         asked, level = self._request, self._level(ci)
         check_rows(asked)
-        drawn = draws("permutations", permutations)
+        held, drawn = given_at(at), draws("permutations", permutations)
         check_drawn(
             drawn, "over=, the key of segments that are a sample", is_drawn=over is not None
         )
@@ -182,7 +189,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 for name, is_given in (("margin", margin is not None), ("scale", scale == "ratio")):
                     if is_given:
                         raise OptionError(f"{name}= is given with over=", "one of them")
-                found = models_measured(models, measure, calibrate, at)
+                found = models_measured(models, measure, calibrate, held)
                 return PairedDifferences(
                     paired(models, level, base, over, drawn, adjust, asked.cluster, found)
                 )
@@ -192,7 +199,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 baseline=base,
                 measure=measure,
                 calibrate=calibrate,
-                at=at,
+                at=held,
                 adjust=adjust,
                 margin=margin,
                 scale=scale,
@@ -209,7 +216,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName | Sequence[MeasureName] | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
         margin: float | None = None,
@@ -247,8 +254,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
         permutations
             How many random orders there are for ``against="random"``, 1,000 by default, or
             :class:`Draws`.
@@ -343,7 +350,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             against,
             measure=measure,
             calibrate=calibrate,
-            at=at,
+            at=given_at(at),
             adjust=adjust,
             margin=margin,
             scale=scale,

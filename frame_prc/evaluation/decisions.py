@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from frame_prc._curves.given_thresholds import GivenThresholds
-from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engine_of
-from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
-from frame_prc._request.hints import column_hint, is_of_engine
+from frame_prc._engines.engine import HELD_BY_COLUMN
+from frame_prc._frames.border import FrameT
 from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._request.targets import (
     cuts_ties,
@@ -21,8 +17,8 @@ from frame_prc._request.targets import (
     with_joint,
 )
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
+from frame_prc.evaluation.held import given_thresholds
 from frame_prc.evaluation.verb import verb
-from frame_prc.exceptions import OptionError, type_name
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -138,8 +134,10 @@ class DecisionVerbs(Evaluated[FrameT]):
         Notes
         -----
         Hold what is chosen to other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``,
-        then ``test.prc.operating_points(..., threshold=chosen)``. Inside DuckDB,
-        Spark and Ibis ``threshold`` is numbers, and ``ci`` is for these only, without ``cluster``.
+        then ``test.prc.operating_points(..., threshold=chosen)``, or any measure there by
+        ``at=chosen``, such as ``test.prc.compare_models(..., measure="mcc", at=chosen)``. Inside
+        DuckDB, Spark and Ibis ``threshold`` is numbers, and ``ci`` is for these only, without
+        ``cluster``.
 
         Examples
         --------
@@ -159,7 +157,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.operating_points import OperatingPoints
 
-        numbers, column, given = _given(unwrapped(threshold))
+        numbers, column, given = given_thresholds(threshold)
         asked: dict[Criterion, object] = {
             "recall": recall,
             "precision": precision,
@@ -260,45 +258,3 @@ class DecisionVerbs(Evaluated[FrameT]):
             asked = {"threshold": thresholds}
         table = ThresholdTable(targets(asked), ascending=self._request.ascending, costs=costs)
         return self._table(table, details=details)
-
-
-def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds | None]:
-    """Return thresholds as numbers for all segments, as a column of the rows, or as a frame."""
-    if isinstance(threshold, (str, pl.Expr)):
-        return None, threshold, GivenThresholds()
-    if is_frame(threshold):
-        return None, None, GivenThresholds(scan_all(threshold))
-    if engine := engine_of(threshold):
-        raise OptionError(
-            f"threshold= is {engine.kind}",
-            "numbers for all segments, or a Polars or pandas frame with the keys and 'threshold'",
-            "collect it first, and also the frame if an engine has it: "
-            f"`{collected(engine, 'chosen')}`",
-        )
-    if is_of_engine(threshold):
-        raise OptionError(
-            f"threshold= is of type {type_name(threshold)}",
-            "numbers for all segments, a column's name, or a frame with the keys and 'threshold'",
-            column_hint(threshold),
-        )
-    if isinstance(threshold, Mapping):
-        raise OptionError(
-            f"threshold= is of type {type_name(threshold)}",
-            "numbers for all segments, a column's name, or a frame with the keys and 'threshold'",
-            "for a dict of thresholds by region, pl.DataFrame({'region': list(thresholds), "
-            "'threshold': list(thresholds.values())})",
-        )
-    _refuse_labels(threshold)
-    return threshold, None, None
-
-
-def _refuse_labels(threshold: Any) -> None:
-    """Refuse a pandas Series whose labels would be lost: those of segments, for example."""
-    is_series = isinstance(threshold, class_of("pandas", "Series"))
-    if is_series and type(threshold.index).__name__ != "RangeIndex":
-        raise OptionError(
-            "threshold= is a pandas Series with labels",
-            "numbers for all segments, or a frame with the keys and a column 'threshold'",
-            "threshold=series.rename('threshold').reset_index() for a threshold per segment, and "
-            "series.to_list() for numbers",
-        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,8 +13,12 @@ from frame_prc._request.intervals import confidence
 from frame_prc._request.roles import check_column
 from frame_prc._request.specs import Interval, IntoColumn, MeasureName
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.held import given_at
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
 
 
 class LabelVerbs(Evaluated[FrameT]):
@@ -26,7 +31,7 @@ class LabelVerbs(Evaluated[FrameT]):
         proxy: IntoColumn,
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName = "average_precision",
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         details: bool = False,
     ) -> FrameT:
         """Measure from few labels, narrowed by a judge's label of all rows.
@@ -45,8 +50,8 @@ class LabelVerbs(Evaluated[FrameT]):
             ``"average_precision"``, or another one of :func:`compare_models`, but for the
             calibrated area.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
         details
             Add the columns that are named so below.
 
@@ -96,7 +101,7 @@ class LabelVerbs(Evaluated[FrameT]):
         asked, level = self._request, confidence(self._level(ci))
         check_rows(asked)
         check_column("proxy", proxy)
-        found = models_measured(asked, measure, None, at)
+        found = models_measured(asked, measure, None, given_at(at))
         if found.at is not None and found.at.criterion == "predicted_count":
             raise OptionError(
                 "at={'predicted_count': ...} is given, and the rows with and without a label are "

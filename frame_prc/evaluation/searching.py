@@ -24,6 +24,7 @@ from frame_prc._request.searching import (
 )
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.held import given_at
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError, type_name
 
@@ -172,7 +173,7 @@ class SearchVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName = "average_precision",
         calibrate: float | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         window: int = 1,
         adjust: OverLooks | None = None,
         state: AnyFrame | None = None,
@@ -203,8 +204,8 @@ class SearchVerbs(Evaluated[FrameT]):
         calibrate
             A number, the prevalence for ``measure="calibrated_average_precision"``.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
         window
             Evaluate so many periods together, the last ones at each: with days as periods,
             ``window=7`` looks at the last week, every day. Then looks compare single windows, and
@@ -280,7 +281,7 @@ class SearchVerbs(Evaluated[FrameT]):
         check_numpy()
         first, looks, key = *plan_of(plan), key_name(over)
         lond = check_option("adjust", adjust, (None, "lond")) == "lond"
-        found = held_measure(measured(asked, measure, calibrate, at), calibrate)
+        found = held_measure(measured(asked, measure, calibrate, given_at(at)), calibrate)
         earlier = None if state is None else read_state(unwrapped(state))
         size = window_of(window, first)
         table = Watched(found, key, first, looks, 1 - level, size, lond, details, earlier)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import polars as pl
 
@@ -31,8 +31,12 @@ from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import MeasureName, SegmentsTest
 from frame_prc._rows.table import Table
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.held import given_at
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
 
 
 class SegmentVerbs(Evaluated[FrameT]):
@@ -45,7 +49,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName = "calibrated_average_precision",
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         test: SegmentsTest | None = None,
         details: bool = False,
     ) -> FrameT:
@@ -67,8 +71,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
         test
             How to test whether all segments have the same average precision. ``"permutation"``:
             assign the rows to the segments at random, 999 times, with a seed from the rows; the
@@ -139,7 +143,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_one_grouping(self._request)
         check_segments(self._request)
         asked, level = self._request, confidence(self._level(ci))
-        found = measured(asked, measure, calibrate, at)
+        found = measured(asked, measure, calibrate, given_at(at))
         table = Heterogeneity(found, level, segments_test(test, asked.cluster, found.name))
         return self._table(table, details=details)
 
@@ -150,7 +154,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName = "calibrated_average_precision",
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         below: float | None = None,
         details: bool = False,
     ) -> FrameT:
@@ -170,8 +174,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence, as in :func:`heterogeneity`.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
         below
             Show how likely each segment is to be below this value of the measure.
         details
@@ -235,7 +239,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_one_grouping(self._request)
         check_segments(self._request)
         check_numpy()
-        level, found = confidence(self._level(ci)), measured(self._request, measure, calibrate, at)
+        level, held = confidence(self._level(ci)), given_at(at)
+        found = measured(self._request, measure, calibrate, held)
         check_has_better(found.name, "shrunk() ranks segments, and is asked for")
         return self._table(Shrunken(found, level, floor(below)), details=details)
 
@@ -250,7 +255,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         baseline: str | None = None,
         measure: MeasureName | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
     ) -> FrameT:
         """How many rows an interval so narrow, or so small a difference, needs.
 
@@ -276,8 +281,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
 
         Returns
         -------
@@ -318,13 +323,13 @@ class SegmentVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
 
-        asked, level = self._request, confidence(self._level(ci))
+        asked, level, held = self._request, confidence(self._level(ci)), given_at(at)
         check_one_of({"width": width, "difference": difference})
         probability = power_of(power)
         if difference is None:
             if baseline is not None:
                 raise OptionError("baseline= is given without difference=", "both")
-            found = models_measured(asked, measure, calibrate, at)
+            found = models_measured(asked, measure, calibrate, held)
             return self._table(SizeForWidth(found, level, length("width", width)))
         gap = length("difference", difference)
         check_rows(asked)
@@ -333,7 +338,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         def table(models: Request, base: str | None) -> Table:
             """Return what is needed to tell the models of a request apart."""
             compared = models_compared(
-                models, level, baseline=base, measure=measure, calibrate=calibrate, at=at
+                models, level, baseline=base, measure=measure, calibrate=calibrate, at=held
             )
             return SizeForDifference(compared, gap, probability)
 
@@ -344,7 +349,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         self,
         *,
         measures: MeasureName | Sequence[MeasureName] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
     ) -> FrameT:
         """How far each row moves a measure of its segment.
 
@@ -357,8 +362,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             The average precision by default, or one or several other measures of
             :func:`compare_models`, but for the calibrated area.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``.
 
         Returns
         -------
@@ -407,7 +412,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         known = [one for one in get_args(MeasureName) if one != CALIBRATED]
         listed = list(given) if is_list(given) and given else [given]
         named = [check_option("measures", one, known) for one in listed]
-        held = measured_of(asked, named, at, known)
+        held = measured_of(asked, named, given_at(at), known)
         columns, place = self._columns, pl.int_range(pl.len()).alias("row")
         places = self._source.lf.select(place)
         if "weight" in columns.classes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
@@ -25,7 +25,11 @@ from frame_prc._request.specs import (
     SegmentsAre,
 )
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.held import given_at
 from frame_prc.evaluation.verb import verb
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
 
 
 class TableVerbs(Evaluated[FrameT]):
@@ -40,7 +44,7 @@ class TableVerbs(Evaluated[FrameT]):
         overall: bool = False,
         segments: SegmentsAre = "fixed",
         measures: str | Sequence[str] | None = None,
-        at: Mapping[str, float] | None = None,
+        at: Mapping[str, float] | AnyFrame | None = None,
         shrink: bool = False,
         details: bool = False,
     ) -> FrameT:
@@ -71,8 +75,9 @@ class TableVerbs(Evaluated[FrameT]):
             Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
             a point, ``at``.
         at
-            Where such measures are taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
-            ``{"recall": 0.7}``; and the range of ``partial_roc_auc``, such as ``{"fpr": 0.1}``.
+            Where such measures are taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
+            frame of thresholds, or ``{"recall": 0.7}``; and the range of ``partial_roc_auc``, such
+            as ``{"fpr": 0.1}``.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
             what the average precision of each segment probably is, given those of the others, as
@@ -152,7 +157,7 @@ class TableVerbs(Evaluated[FrameT]):
         )
         if details is True:
             named = [*MEASURES, *(name for name in named if name not in MEASURES)]
-        beside = measures_beside(self._request, named, at)
+        beside = measures_beside(self._request, named, given_at(at))
         if check_option("shrink", shrink, (False, True)):
             check_segments(self._request)
             check_numpy("shrink=True")

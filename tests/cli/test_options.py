@@ -131,6 +131,9 @@ def test_thresholds_are_held_to_other_rows_through_a_file(suffix):
     expected = frame_prc.operating_points(later, "late", "score", threshold=chosen, ci=0.9, **by)
     assert found["tp"].to_list() == expected["tp"].to_list() == [1, 0]
     assert found["recall_high"].to_list() == pytest.approx(expected["recall_high"].to_list())
+    measures = ["--measures", "recall", "--at", f"chosen{suffix}", "--details"]
+    scorecard = result("summary", "later.csv", *asked, *measures)
+    assert scorecard["recall"].to_list() == expected["recall"].to_list()
 
 
 def test_a_named_segment_has_the_type_of_its_key(here):

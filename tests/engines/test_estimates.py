@@ -155,6 +155,11 @@ def test_few_rows_and_segments_of_one_class_are_as_in_polars(kind, df, by):
         ),
         ("heterogeneity", {"by": "segment", "test": "permutation"}, r"test='permutation' does not"),
         ("heterogeneity", {"by": ["segment", "week"]}, r"by permutation .*test='q'"),
+        (
+            "heterogeneity",
+            {"by": "week", "measure": "recall", "at": pl.DataFrame({"threshold": [0.4]})},
+            r"at= is a frame of thresholds, and the rows are .*counts\(\)",
+        ),
         ("compare_models", {"model": "segment", "row": "day"}, r"by model= does not run inside"),
     ],
 )

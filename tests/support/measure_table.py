@@ -71,6 +71,13 @@ def _of_verb(verb: str, column: str, score: Any = "score", **options: Any) -> Ca
     return cell
 
 
+def _by_table(name: str) -> Any:
+    if "threshold" not in HELD.get(name, ()):
+        raise OptionError("It is not measured at a threshold.")
+    chosen = _rows().prc.operating_points("truth", "score", by="region", recall=0.7)
+    return _rows().prc.summary("truth", "score", by="region", measures=name, at=chosen)[name][0]
+
+
 def _in_duckdb(name: str) -> Any:
     relation = duckdb.from_arrow(_rows().to_arrow())
     named = {} if name == "average_precision" else {"measures": name}
@@ -89,6 +96,7 @@ CELLS: dict[str, Callable[[str], Any]] = {
     "average": _of_verb("average", "", over="region", **_BY),
     "shrunk": _of_verb("shrunk", "shrunk", **_BY),
     **{kind: _value(kind) for kind in ("weights", "clusters", "lazy", "counts")},
+    "thresholds of segments": _by_table,
     "DuckDB": _in_duckdb,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -15,7 +16,7 @@ from polars.testing import assert_frame_equal
 from strategies import SCORES_OR_NONE, TIED_SCORES, frames
 
 import frame_prc
-from frame_prc import ColumnError, DataError, OptionError
+from frame_prc import ColumnError, DataError, OptionError, PrcError
 
 THRESHOLDS = pl.DataFrame(
     {"segment": ["a", None], "threshold": [0.5, 0.0]}, schema={"segment": str, "threshold": float}
@@ -323,6 +324,109 @@ def test_a_column_may_be_of_any_numeric_dtype(dtype):
 def test_a_column_of_texts_is_refused():
     with pytest.raises(ColumnError, match="'region' has dtype String"):
         frame_prc.operating_points(TEST, "late", "score", threshold="region")
+
+
+# --- measures at them ----------------------------------------------------------------------------
+
+
+def _compared():
+    """Return rows of segments of two models, and thresholds of theirs that other rows chose."""
+    random, n = np.random.default_rng(3), 480
+    truth = random.random(2 * n) < 0.4
+    scores = random.normal(size=(2, 2 * n)) + [[1.5], [1.0]] * truth
+    names = {"segment": np.arange(2 * n) % 4, "day": np.arange(2 * n) % 41}
+    df = pl.DataFrame({"truth": truth, "new": scores[0], "old": scores[1], **names})
+    df = df.with_columns(weight=pl.col("day") % 3 + 0.5)
+    before, after = df.head(n), df.tail(n)
+    return after, before.prc.operating_points("truth", ["old", "new"], by="segment", recall=0.8)
+
+
+ROWS, CHOSEN = _compared()
+OWN = CHOSEN.filter(model="new").drop("model")
+IN_ONE = CHOSEN.select("model", "segment", "threshold").pivot("model", index="segment")
+MODELS, MEASURES = ["old", "new"], ["recall", "precision", "mcc", "balanced_accuracy"]
+# What reaches the threshold of its segment and model, as a score.
+DECIDED = ROWS.join(
+    IN_ONE.rename({name: f"at {name}" for name in MODELS}), on="segment", maintain_order="left"
+).with_columns((pl.col(name) >= pl.col(f"at {name}")).cast(pl.Int8) for name in MODELS)
+
+
+@every_kind
+@pytest.mark.parametrize("roles", [{}, {"cluster": "day"}, {"weight": "weight"}], ids=str)
+def test_measures_of_a_segment_are_those_at_its_own_threshold(kind, roles):
+    asked = {"by": "segment", "measures": MEASURES, **roles}
+    found = frame_prc.summary(kind.make(ROWS), "truth", "new", at=OWN, **asked)
+    one_by_one = [
+        ROWS.filter(segment=segment).prc.summary("truth", "new", at={"threshold": at}, **asked)
+        for segment, at in OWN.select("segment", "threshold").rows()
+    ]
+    names = [f"{name}{part}" for name in MEASURES for part in ("", "_low", "_high")]
+    expected = pl.concat(one_by_one).select("segment", *names, "status")
+    assert_frame_equal(kind.rows(found).select(expected.columns), expected, rel_tol=1e-12)
+    points = held(kind, ROWS.rename({"truth": "late", "new": "score"}), OWN, by="segment", **roles)
+    shares = ["precision", "recall"]
+    assert_frame_equal(points.select(shares), expected.select(shares), rel_tol=1e-12)
+
+
+OF_MODELS = {"measure": ["precision", "recall"], "details": True}
+OVER = {"measure": "recall", "over": "segment"}
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("compare_models", OF_MODELS),
+        ("compare_models", {**OF_MODELS, "cluster": "day"}),
+        ("compare_models", OVER),
+        ("compare_segments", {"measure": "precision", "details": True}),
+        ("compare_segments", {"measure": "precision", "against": {"segment": 1}, "cluster": "day"}),
+        ("heterogeneity", {"measure": "recall", "details": True}),
+        ("average", {**OVER, "ci": 0.9}),
+        ("shrunk", {"measure": "precision", "cluster": "day"}),
+        ("sample_size", {"measure": "precision", "width": 0.05}),
+        ("influence", {"measures": "precision"}),
+    ],
+    ids=str,
+)
+def test_each_model_is_held_to_its_own_thresholds_in_every_verb(kind, verb, options):
+    call, asked = getattr(frame_prc, verb), {"by": "segment", **options}
+    found = call(kind.make(ROWS), "truth", MODELS, at=CHOSEN, **asked)
+    expected = call(DECIDED, "truth", MODELS, at={"threshold": 1}, **asked)
+    same = pl.exclude("status")  # which says that a decision is no score
+    assert_frame_equal(kind.rows(found).select(same), expected.select(same), rel_tol=1e-9)
+
+
+def test_a_segment_without_a_threshold_has_no_measure():
+    known = OWN.filter(pl.col("segment") < 2).with_columns(
+        threshold=pl.when(pl.col("segment") == 0).then("threshold")
+    )
+    asked = {"by": "segment", "measure": "recall"}
+    found = ROWS.prc.shrunk("truth", "new", at=OWN.filter(pl.col("segment") > 0), **asked)
+    assert found["status"].to_list() == ["no_threshold", "ok", "ok", "ok"]
+    assert found["value"].is_null().to_list() == [True, False, False, False]
+    scores = ROWS.prc.summary("truth", "new", by="segment", measures="recall", at=known)
+    assert scores["status"].to_list() == ["ok", *["no_threshold"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "says"),
+    [
+        ("summary", {"measures": "recall", "overall": True}, "segments are put together"),
+        ("compare_segments", {"measure": "recall", "against": "rest"}, "are put together"),
+        ("average", {"measure": "recall", "over": "segment", "how": "micro"}, "put together"),
+        ("summary", {"measures": ["recall", "net_benefit"]}, "'net_benefit'.*0.2}, a prob"),
+        ("summary", {"measures": "partial_roc_auc"}, "given with 'partial_roc_auc'.*'fpr': 0.1"),
+        ("summary", {"measures": "roc_auc"}, "at= is given with measures=.'roc_auc'"),
+        ("summary", {"measures": "recall", "at": OWN.vstack(OWN)}, "several thresholds.*chosen"),
+        ("summary", {"measures": "recall", "at": CHOSEN}, "'model', which is not a key"),
+        ("summary", {"measures": "recall", "ascending": True}, "chosen with ascending=False"),
+        ("summary", {"measures": "recall", "at": {"segment": [1]}}, ", or a frame with the keys"),
+    ],
+)  # fmt: skip
+def test_frames_that_do_not_fit_a_measure_are_refused(verb, options, says):
+    with pytest.raises(PrcError, match=says):
+        getattr(frame_prc, verb)(ROWS, "truth", "new", by="segment", **{"at": OWN, **options})
 
 
 # --- the documented way to predictions ---------------------------------------------------------
