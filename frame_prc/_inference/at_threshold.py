@@ -2,8 +2,9 @@
 
 A measure here is a mean of ratios ``A / B`` of sums over the counts ``tp, fp, fn, tn``. One more
 unit of weight on a row in a cell with the coefficients ``a`` and ``b`` changes a ratio by
-``(a - b A / B) / B``. Only Matthews' correlation is another function of the counts; what changes it
-is its gradient. What changes a threshold that these rows choose is in `moving_threshold.py`.
+``(a - b A / B) / B``. Only Matthews' correlation and the lift are other functions of the counts;
+what changes them is their gradient. What changes a threshold that these rows choose is in
+`moving_threshold.py`.
 """
 
 from __future__ import annotations
@@ -78,8 +79,10 @@ _RECALL = Ratio((1, 0, 0, 0), (1, 0, 1, 0))
 _SPECIFICITY = Ratio((0, 0, 0, 1), (0, 1, 0, 1))
 _FPR = Ratio((0, 1, 0, 0), (0, 1, 0, 1))
 _PREDICTED = Ratio((1, 1, 0, 0), (1, 1, 1, 1))
+_PRECISION = Ratio((1, 0, 0, 0), (1, 1, 0, 0))
+_PREVALENCE = Ratio((1, 0, 1, 0), (1, 1, 1, 1))
 _RATIOS: dict[str, Callable[[float], list[Ratio]]] = {
-    "precision": lambda _: [Ratio((1, 0, 0, 0), (1, 1, 0, 0))],
+    "precision": lambda _: [_PRECISION],
     "recall": lambda _: [_RECALL],
     "fpr": lambda _: [_FPR],
     "specificity": lambda _: [_SPECIFICITY],
@@ -89,8 +92,12 @@ _RATIOS: dict[str, Callable[[float], list[Ratio]]] = {
     # With the threshold as the probability from which on an alert is worth its cost (Vickers &
     # Elkin 2006, doi 10.1177/0272989X06295361).
     "net_benefit": lambda t: [Ratio((1, -t / (1 - t), 0, 0), (1, 1, 1, 1))],
-    "mcc": lambda _: [],
+    # What these rest on: they are other functions of the counts.
+    "mcc": lambda _: [_RECALL, _SPECIFICITY],
+    "precision_lift": lambda _: [_PRECISION, _RECALL],
 }
+# More than any precision over a prevalence, so that the logit is the logarithm.
+_LARGEST_LIFT = 2.0**20
 # What a choice of the threshold keeps.
 _KEPT = {
     "recall": _RECALL, "fpr": _FPR, "predicted_rate": _PREDICTED, "predicted_count": _PREDICTED,
@@ -166,6 +173,16 @@ class AtThreshold(TiedMeasure):
         return -1.0 if self.of == "mcc" else 0.0
 
     @property
+    def span(self) -> float:
+        """The range of values."""
+        return 1.0 - self.lowest if self.of_hits else _LARGEST_LIFT
+
+    @property
+    def of_hits(self) -> bool:
+        """Whether it is a share, or has the range of one."""
+        return self.of != "precision_lift"
+
+    @property
     def higher_is_better(self) -> bool:
         """Whether the best segment has the highest value."""
         return self.of != "fpr"
@@ -215,7 +232,8 @@ class AtThreshold(TiedMeasure):
             n_fn=positives.cast(of.lib.Float64) - n_tp, n_tn=negatives.cast(of.lib.Float64) - n_fp
         )
         squared = cells.with_columns(_squares_of_cells(of))
-        share, left, influence = _matthews(of) if self.of == "mcc" else _mean(self._ratios, of)
+        other = {"mcc": _matthews, "precision_lift": _lift}.get(self.of)
+        share, left, influence = other(of) if other else _mean(self._ratios, of)
         valued = squared.with_columns(
             share.alias(ESTIMATE),
             left.alias(SHORTFALL),
@@ -255,6 +273,8 @@ class AtThreshold(TiedMeasure):
         if self.of == "net_benefit":
             odds = min(1.0, -self.lowest)
             least = {"tp": FEWEST_IN_CELL, "fp": FEWEST_IN_CELL * odds**2}
+        elif not self.of_hits:
+            least = {"tp": FEWEST_IN_CELL}
         else:
             mixed = _MIXED if self._moves else _MIXED[:2]
             least = dict.fromkeys(_CELLS if self.of in mixed else (), FEWEST_IN_CELL)
@@ -273,7 +293,7 @@ class AtThreshold(TiedMeasure):
 
     def _trials(self, of: Dialect) -> Any:
         """Return the effective number of the rows below the line, of the scarcer ratio."""
-        every = [ratio.below for ratio in self._ratios or [_RECALL, _SPECIFICITY]]
+        every = [ratio.below for ratio in self._ratios]
         cells = [[cell for cell, c in zip(_CELLS, one, strict=True) if c > 0] for one in every]
         each = [_effective(of, one) for one in cells]
         # Of a single column SQLite would take the lowest of all rows.
@@ -317,6 +337,19 @@ def _mean(ratios: Sequence[Ratio], of: Dialect) -> tuple[Any, Any, list[Any]]:
 
     influence = [mean(ratio.influence(cell, of) for ratio in ratios) for cell in range(4)]
     return mean(one.share(of) for one in ratios), mean(one.left(of) for one in ratios), influence
+
+
+def _lift(of: Dialect) -> tuple[Any, Any, list[Any]]:
+    """Return the precision over the prevalence as a share of its range, and the same as below."""
+    prevalence = _PREVALENCE.share(of)
+    times = of.lib.when(prevalence > 0).then(1 / prevalence)
+    share = _PRECISION.share(of) * times / _LARGEST_LIFT
+    influence = [
+        times
+        * (_PRECISION.influence(cell, of) / _LARGEST_LIFT - share * _PREVALENCE.influence(cell, of))
+        for cell in range(len(_CELLS))
+    ]
+    return share, 1 - share, influence
 
 
 def _matthews(of: Dialect) -> tuple[Any, Any, list[Any]]:

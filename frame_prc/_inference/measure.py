@@ -40,7 +40,7 @@ class Measure(ABC):
     ``points`` are the scores at which its influence changes: rows between two of them have that of
     the next. It may be ``scored``: need the scores themselves, not only their order.
     ``of_both_classes`` says that negatives limit what is known of it as positives do; ``counted``,
-    that it rests on other rows than positives; ``of_hits``, that it is a share of hits among these.
+    that it rests on other rows than positives.
     """
 
     calibration: Calibration | None = None
@@ -48,7 +48,11 @@ class Measure(ABC):
     scored: ClassVar[bool] = False
     of_both_classes: ClassVar[bool] = False
     counted: ClassVar[bool] = False
-    of_hits: ClassVar[bool] = True
+
+    @property
+    def of_hits(self) -> bool:
+        """Whether it is a share of hits among the rows that it rests on."""
+        return True
 
     @property
     def lowest(self) -> float:

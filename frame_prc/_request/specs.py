@@ -169,6 +169,7 @@ MeasureName: TypeAlias = Literal[
     "balanced_accuracy",
     "mcc",
     "net_benefit",
+    "precision_lift",
 ]
 # Those of the precision-recall curve.
 OF_CURVE = ("average_precision", "calibrated_average_precision")
@@ -185,7 +186,7 @@ OF_PROBABILITIES = (
 # Those of the counts at a threshold.
 AT_THRESHOLD: tuple[MeasureName, ...] = (
     "precision", "recall", "fpr", "specificity", "f1", "accuracy", "balanced_accuracy", "mcc",
-    "net_benefit",
+    "net_benefit", "precision_lift",
 )  # fmt: skip
 PARTIAL_ROC_AUC: Final = "partial_roc_auc"
 # What ``at`` holds for a measure, the first that is given: the threshold, or what chooses it.

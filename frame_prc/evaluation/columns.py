@@ -86,6 +86,7 @@ COLUMNS = {
     "mcc": "Matthews' correlation coefficient",
     "net_benefit": "the share of true alerts less that of false ones times the odds of the "
     "threshold (Vickers & Elkin 2006)",
+    "precision_lift": "``precision`` over the share of positives, which calling rows at random has",
     "expected_cost": "the cost per row",
     "criterion": 'the name in ``target``; of several at once ``"joint"``',
     "target_value": "the number in ``target``; of a cost, the first as a share of both",

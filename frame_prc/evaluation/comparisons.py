@@ -68,8 +68,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             and ``"brier_skill"`` (1 less the Brier score over that of the share of positives as the
             score of all rows). At a point, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``,
             ``"specificity"``, ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"``
-            (Matthews' correlation) and ``"net_benefit"`` (Vickers & Elkin 2006). Of a list of
-            measures, each has a row, named in the column ``measure``.
+            (Matthews' correlation), ``"net_benefit"`` (Vickers & Elkin 2006) and
+            ``"precision_lift"`` (the precision over the share of positives). Of a list of measures,
+            each has a row, named in the column ``measure``.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the

@@ -24,7 +24,10 @@ import frame_prc
 
 OF_ROWS = ("mean_score", "calibration_gap", "brier", "log_loss")
 BESIDE_RATE = ("observed_expected", "brier_skill")
-AT = ("precision", "recall", "fpr", "f1", "accuracy", "balanced_accuracy", "mcc", "net_benefit")
+AT = (
+    "precision", "recall", "fpr", "f1", "accuracy", "balanced_accuracy", "mcc", "net_benefit",
+    "precision_lift",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ class Probabilities:
             "balanced_accuracy": (recall + 1 - self.fpr) / 2,
             "mcc": (tp * tn - fp * fn) / np.sqrt(margins),
             "net_benefit": tp - fp * t / (1 - t),
+            "precision_lift": tp / (tp + fp) / prevalence,
         }[name]
 
     def intervals(self, names: tuple[str, ...]) -> Iterator[tuple[str, pl.DataFrame]]:

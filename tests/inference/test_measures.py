@@ -67,6 +67,7 @@ OF_COUNTS = {
     "balanced_accuracy": balanced_accuracy,
     "mcc": mcc,
     "net_benefit": lambda c: quotient(c.tp - c.fp * Fraction(3, 5), sum(c)),
+    "precision_lift": lambda c: quotient(c.tp * sum(c), (c.tp + c.fp) * (c.tp + c.fn)),
 }
 
 
@@ -410,6 +411,9 @@ def rows_of(**cells):
         ("balanced_accuracy", {"tp": 60, "fp": 9, "fn": 5, "tn": 60}, "ok"),
         ("mcc", {"tp": 60, "fp": 4, "fn": 9, "tn": 60}, "few_rows"),
         ("net_benefit", {"tp": 60, "fp": 4, "fn": 9, "tn": 60}, "few_rows"),
+        ("precision_lift", {"tp": 4, "fp": 60, "fn": 60, "tn": 60}, "few_rows"),
+        ("precision_lift", {"tp": 9, "fp": 5, "fn": 19, "tn": 60}, "few_rows"),
+        ("precision_lift", {"tp": 9, "fp": 60, "fn": 19, "tn": 60}, "ok"),
         ("brier", {"tp": 60, "fp": 2, "fn": 0, "tn": 60}, "few_rows"),
         ("brier", {"tp": 60, "fp": 20, "fn": 20, "tn": 60}, "ok"),
     ],
