@@ -1,19 +1,24 @@
 """Calibration: points of a segment as they would be at another prevalence (Siblini et al. 2020).
 
 At the reference prevalence each negative counts as ``positives / negatives`` times the odds of a
-negative there. So calibrated areas are areas of scaled false positives.
+negative there. So calibrated areas are areas of scaled false positives, and what calibrated
+decisions count are rows with other weights.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from frame_prc._formulas import effective_number, odds_ratio
-from frame_prc._lazy import aggregated, left_join, over, segment_join
+from frame_prc._lazy import aggregated, cached, in_order, left_join, over, segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration
+from frame_prc._rows.columns import Column
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.rules import SUMS
 
 CALIBRATED = "calibrated_average_precision"
 REFERENCE = "reference_prevalence"
@@ -89,6 +94,57 @@ def reference_of_models(
     else:
         found = _of_all(_POSITIVES.sum(), _NEGATIVES.sum())
     return aggregated(segments, model, *found)
+
+
+def deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
+    """Return rows with the weights that they have at a reference prevalence, and what it is.
+
+    A segment has as much weight as before, of each class in the proportion of its own. One without
+    rows of a class stays as it is. The reference is a table by key.
+    """
+    name = ("deployed", calibration)
+    return rows.keep(name, lambda: _deployed(rows, calibration))
+
+
+def _deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
+    pos, neg = map(pl.col, SUMS)
+    of_counts = {"positives": pos, "negatives": neg}
+    amounts = of_counts if rows.has_counts else amounts_of_classes(rows.weight)
+    sums = {name: in_order(amount.cast(pl.Float64)) for name, amount in amounts.items()}
+    sums |= {f"{name}_squares": in_order(amount**2) for name, amount in amounts.items()}
+    segments = cached(aggregated(rows.used(), rows.keys, **sums))
+    if calibration.odds is None:
+        numbers = segments.with_columns(**effective_numbers(squares=not rows.has_counts))
+        reference = reference_of_models(numbers, calibration, rows.model_keys)
+        referred = left_join(segments, reference, rows.model_keys)
+    else:
+        referred = segments.with_columns(reference_of(pl.lit(calibration.odds)))
+    n, share, has_both = (
+        _POSITIVES + _NEGATIVES,
+        pl.col(REFERENCE),
+        (_POSITIVES > 0) & (_NEGATIVES > 0),
+    )
+    scales = {"of_positive": share * n / _POSITIVES, "of_negative": (1 - share) * n / _NEGATIVES}
+    scaled = referred.with_columns(
+        pl.when(has_both).then(one).otherwise(1.0).alias(of) for of, one in scales.items()
+    )
+    frame = left_join(rows.with_checks(rows.frame), scaled.select(*rows.keys, *scales), rows.keys)
+    if rows.has_counts:
+        classes = dict.fromkeys(SUMS, Column(pl.col("pos"), "pos", pl.Float64()))
+        weighted = frame.with_columns(
+            pos=pos * pl.col("of_positive"), neg=neg * pl.col("of_negative")
+        )
+    else:
+        classes = rows.columns.classes | {
+            "weight": Column(pl.col("weight"), "weight", pl.Float64())
+        }
+        of_class = pl.when("truth").then("of_positive").otherwise("of_negative")
+        weighted = frame.with_columns(weight=rows.weight * of_class)
+    columns = replace(rows.columns, classes=classes)
+    found = replace(
+        rows.without_values(), frame=weighted.drop(*scales), columns=columns, checked=True
+    )
+    return found, scaled.select(*rows.keys, REFERENCE)
 
 
 def same_reference(segments: pl.LazyFrame, model: list[str]) -> Calibration:

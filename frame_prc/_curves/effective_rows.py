@@ -20,6 +20,7 @@ Where Q counts rows, the number of rows takes its place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
@@ -57,37 +58,48 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
 
     ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
     that they are of, and ``unseen``: how much a miss weighs, for points that have none. ``share``
-    is the effective number of rows over the sum of weights.
+    is the effective number of rows over the sum of weights. Of a given prevalence units have
+    ``of_sizes``, their share of the positives less that of the negatives, and these are all units:
+    with their classes they change no precision.
     """
+    is_fixed = "of_sizes" in units.collect_schema()
     # Sorted, so that no sum depends on the order of the rows.
     total = in_order(_RETRIEVED.sort()).over(keys)
-    scaled = units.filter(_RETRIEVED > 0).with_columns(hit=_TP / total, size=_RETRIEVED / total)
+    used = units if is_fixed else units.filter(_RETRIEVED > 0)
+    scaled = used.with_columns(hit=_TP / total, size=_RETRIEVED / total)
     precision = in_order(pl.col("hit").sort()).over(keys)
-    found = scaled.with_columns(off=pl.col("hit") - precision * pl.col("size")).group_by(keys)
-    points = found.agg(
-        tp=in_order(_TP.sort()),
-        fp=in_order(_FP.sort()),
-        rows=pl.col("rows").sum(),
-        sizes=in_order((pl.col("size") ** 2).sort()),
-        spread=in_order((pl.col("off") ** 2).sort()),
-        unseen=pl.col("unseen").first(),
+    off = pl.col("hit") - precision * pl.col("size")
+    if is_fixed:
+        off -= precision * (1 - precision) * pl.col("of_sizes")
+    points = (
+        scaled.with_columns(off=off)
+        .group_by(keys)
+        .agg(
+            tp=in_order(_TP.sort()),
+            fp=in_order(_FP.sort()),
+            rows=pl.col("rows").sum(),
+            sizes=in_order((pl.col("size") ** 2).sort()),
+            spread=in_order((pl.col("off") ** 2).sort()),
+            unseen=pl.col("unseen").first(),
+        )
     )
-    return points.select(*keys, "tp", "fp", share=share_of_sums(z))
+    share = share_of_sums(z, most=math.inf if is_fixed else 1.0)
+    return points.select(*keys, "tp", "fp", share=share)
 
 
-def share_of_sums(z: float, spread: str = "spread") -> pl.Expr:
+def share_of_sums(z: float, spread: str = "spread", *, most: float = 1.0) -> pl.Expr:
     """Return the effective number of rows over the sum of their weights.
 
     Points have the weights ``tp`` and ``fp``, and the number of ``rows``. With weights as shares of
     all retrieved, ``sizes`` is the sum of squares of the weights of clusters, and the column
     ``spread`` that of how far their hits are from those expected. ``unseen`` is how much a miss
-    weighs.
+    weighs. The rows tell up to ``most`` times as much as independent ones.
     """
     rows, sizes, clusters = pl.col("rows"), pl.col("sizes"), 1 / pl.col("sizes")
     independent = _TP * _FP / _RETRIEVED**2 * (1 - sizes) / (rows - 1)
-    deflation = pl.min_horizontal(independent / pl.col(spread), 1.0)
+    deflation = pl.min_horizontal(independent / pl.col(spread), most)
     quantiles = _student_square(rows - 1, z) / _student_square(clusters - 1, z)
-    told = rows * (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, 1.0)
+    told = rows * (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, most)
     untold = (_TP == 0) | (_FP == 0) | (1 - sizes < _ROUNDING)
     # Without a negative nothing says what a miss weighs; Polars 1.41 takes NaN for the lowest.
     of_misses = (_TP / pl.col("unseen")).fill_nan(None)

@@ -255,6 +255,16 @@ def calibration(calibrate: Any) -> Calibration | None:
     return None if found is None else Calibration.at(found)
 
 
+def check_deployed(request: Request, reference: Calibration | None, what: str) -> None:
+    """Refuse what needs single rows at another prevalence, where these have weights."""
+    if reference is not None and "pos" in request.classes:
+        raise OptionError(
+            f"calibrate= is given with {what}, and pos= and neg= are counts",
+            "single rows, with truth=",
+            shell_hint=None,
+        )
+
+
 def check_calibrated(ci_method: str, bootstrap: object, *, bounds: bool) -> None:
     """Refuse what there is of the plain average precision only."""
     given = {"bounds=True": bounds, "bootstrap=": bootstrap is not None}

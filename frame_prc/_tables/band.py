@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.calibration import deployed
 from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, status
 from frame_prc._inference.bootstrap import cells_of, check_drawable
 from frame_prc._inference.estimates import Estimates
 from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Draws
+from frame_prc._request.specs import Calibration, Draws
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
@@ -31,14 +32,19 @@ class Band(Table):
     level: float
     resampling: Draws
     simultaneous: bool = False
+    calibration: Calibration | None = None
     outputs = (*_LIMITS, "status")
     counts_dropped = False
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the band of each segment."""
+        check_drawable(rows)
+        table = self._of(rows if self.calibration is None else deployed(rows, self.calibration)[0])
+        return _with_status(table, rows)
+
+    def _of(self, rows: Rows) -> pl.LazyFrame:
         from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy
 
-        check_drawable(rows)
         ranking = rank(rows)
         found = resamples.bands(
             cells_of(ranking, rows, bins=None),
@@ -55,7 +61,7 @@ class Band(Table):
         numbers = ranking.segments.table.select("segment")
         every = join(numbers, grid, how="cross", maintain_order="left_right")
         table = join(every, found, on=["segment", "recall"], how="left", maintain_order="left")
-        return _with_status(ranking.segments.with_keys(table), rows)
+        return ranking.segments.with_keys(table)
 
 
 def _with_status(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:

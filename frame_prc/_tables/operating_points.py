@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.calibration import REFERENCE, deployed
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import share_of_units
 from frame_prc._curves.given_thresholds import (
@@ -38,7 +39,7 @@ from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.exact_limits import with_exact_limits
 from frame_prc._lazy import cached, concat, in_order, join, left_join, mean_in_order
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Draws, Interval, Target
+from frame_prc._request.specs import Calibration, Draws, Interval, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
@@ -48,12 +49,16 @@ _ROW = ("segment", "order")
 
 @dataclass(frozen=True)
 class OperatingPoints(Table):
-    """One row per segment and target, in the order of the targets, then of given thresholds."""
+    """One row per segment and target, in the order of the targets, then of given thresholds.
+
+    With a ``calibration`` rows have the weights that they have where the prevalence is another one.
+    """
 
     targets: Sequence[Target]
     given: GivenThresholds | None = None
     interval: Interval | None = None
     ascending: bool = False
+    calibration: Calibration | None = None
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -67,6 +72,7 @@ class OperatingPoints(Table):
             *CURVE,
             *RATES,
             *(("expected_cost",) if costs else ()),
+            *((REFERENCE,) if self.calibration is not None else ()),
             *((NEEDED,) if self._guarantees else ()),
             *(LIMITS if self.interval is not None else ()),
             *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
@@ -87,6 +93,7 @@ class OperatingPoints(Table):
             "f_score",
             "predicted_rate",
             NEEDED,
+            REFERENCE,
         )
         # So that a table with intervals is still as wide as a terminal.
         beside = () if self.interval is None else ("predicted_count", "recall_low", "recall_high")
@@ -94,6 +101,14 @@ class OperatingPoints(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the operating points of rows."""
+        if self.calibration is None:
+            found = self._of(rows)
+            return found if self.interval is None else _with_few(found, rows)
+        weighted, reference = deployed(rows, self.calibration)
+        found = left_join(self._of(weighted), reference, rows.keys)
+        return found if self.interval is None else _with_few_of(Estimates.of(rows), found)
+
+    def _of(self, rows: Rows) -> pl.LazyFrame:
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
@@ -104,7 +119,7 @@ class OperatingPoints(Table):
         if self.interval is None:
             return ranking.segments.with_keys(ranking.with_dropped(table))
         table = self._with_limits(cached(table), ranking, self.interval)
-        return _with_few(ranking.segments.with_keys(ranking.with_dropped(table)), rows)
+        return ranking.segments.with_keys(ranking.with_dropped(table))
 
     @property
     def _guarantees(self) -> bool:
@@ -144,7 +159,8 @@ class OperatingPoints(Table):
         """Add the intervals: of thresholds that were given, and of those chosen here."""
         at = pl.coalesce("held", pl.col("threshold").cast(pl.Float64))
         points = table.select(*_ROW, "held", "tp", "fp", "fn", at=at)
-        trials = _trials(points, ranking, normal_quantile(interval.level))
+        is_fixed = self.calibration is not None
+        trials = _trials(points, ranking, normal_quantile(interval.level), is_fixed=is_fixed)
         chosen_here = {
             place: target
             for place, target in enumerate(self.targets)
@@ -162,24 +178,30 @@ class OperatingPoints(Table):
 
 def _with_few(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     """Say in the status where there are too few rows of a class to rely on an interval."""
-    if not rows.clustered and not rows.columns.weighted:
-        few_negatives = pl.col("all_negatives") < FEW_POSITIVES
-        table = table.with_columns(n_effective="all_positives", few_negatives=few_negatives)
-    else:
-        known = Estimates.of(rows).keyed().select(*rows.keys, "n_effective", "few_negatives")
-        table = left_join(table, known, rows.keys)
-    return table.with_columns(
-        status=status(pl.col, pl.col("few_negatives"), clustered=rows.clustered)
-    )
+    if rows.clustered or rows.columns.weighted:
+        return _with_few_of(Estimates.of(rows), table)
+    few_negatives = pl.col("all_negatives") < FEW_POSITIVES
+    counted = table.with_columns(n_effective="all_positives")
+    return counted.with_columns(status=status(pl.col, few_negatives, clustered=False))
+
+
+def _with_few_of(estimates: Estimates, table: pl.LazyFrame) -> pl.LazyFrame:
+    """Say the same by the effective numbers of rows."""
+    rows = estimates.ranking.rows
+    known = estimates.keyed().select(*rows.keys, "n_effective", "few_negatives")
+    said = status(pl.col, pl.col("few_negatives"), clustered=rows.clustered)
+    return left_join(table, known, rows.keys).with_columns(status=said)
 
 
 # --- trials --------------------------------------------------------------------------------------
 
 
-def _trials(points: pl.LazyFrame, ranking: Ranking, z: float) -> dict[str, pl.LazyFrame]:
+def _trials(
+    points: pl.LazyFrame, ranking: Ranking, z: float, *, is_fixed: bool
+) -> dict[str, pl.LazyFrame]:
     """Return the trials of precision and of recall: their sums ``tp, fp`` and a ``share``.
 
-    The share is that of an effective number of rows.
+    The share is that of an effective number of rows. ``is_fixed`` says that the prevalence is.
     """
     wrong = {"precision": "fp", "recall": "fn"}
     columns = ranking.rows.columns
@@ -198,9 +220,20 @@ def _trials(points: pl.LazyFrame, ranking: Ranking, z: float) -> dict[str, pl.La
             pl.col(miss).alias("fp"),
             rows=pl.col("tp_rows") + pl.col(f"{miss}_rows"),
             unseen=f"{miss}_unseen",
+            **(_of_sizes() if is_fixed and rate == "precision" else {}),
         )
         of_units[rate] = join(held, share_of_units(own, on, z), on=on, how="left")
     return of_units
+
+
+def _of_sizes() -> dict[str, pl.Expr]:
+    """Return the share of the positives less that of the negatives that a unit has."""
+    classes = {
+        name: pl.col(hit) + pl.col(miss)
+        for name, hit, miss in (("pos", "tp", "fn"), ("neg", "fp", "tn"))
+    }
+    shares = [one / in_order(one.sort()).over(_ROW) for one in classes.values()]
+    return {"of_sizes": shares[0] - shares[1]}
 
 
 def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
@@ -223,6 +256,7 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         "tp": pl.col("truth") & retrieved,
         "fp": ~pl.col("truth") & retrieved,
         "fn": pl.col("truth") & ~retrieved,
+        "tn": ~pl.col("truth") & ~retrieved,
     }
     counted = pl.col("weight") > 0
     if not rows.clustered:

@@ -25,7 +25,7 @@ COLUMNS = {
     "std_error": "the standard error, from the influences of the rows or drawn",
     "n_effective": "how many positives, or clusters with some, the interval effectively rests on",
     "ap_lowest, ap_highest": "bounds of the average precision for any order within ties or bins",
-    "reference_prevalence": "the prevalence that areas are calibrated to",
+    "reference_prevalence": "the prevalence that areas or decisions are calibrated to",
     "calibrated_average_precision": "the average precision that the same ranking would have at "
     "``reference_prevalence`` (Siblini et al. 2020, arXiv 1909.02827)",
     "calibrated_average_precision_low, calibrated_average_precision_high, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT
@@ -11,6 +12,8 @@ from frame_prc._request.intervals import confidence, draws
 from frame_prc._request.options import (
     bin_edges,
     bins_of,
+    calibration,
+    check_deployed,
     points_to_keep,
     prevalence,
     recall_grid,
@@ -162,6 +165,7 @@ class CurveVerbs(Evaluated[FrameT]):
         recalls: int | Sequence[float] = 101,
         ci: float = OF_EVALUATION_OR_95,
         simultaneous: bool = False,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         bootstrap: int | Draws = 1000,
     ) -> FrameT:
         """Precision on a grid of recalls, with a pointwise or simultaneous band.
@@ -181,6 +185,9 @@ class CurveVerbs(Evaluated[FrameT]):
             Cover all recalls of the grid at once with probability ``ci``: the quantiles that whole
             curves of replicates leave that rarely (rank envelope). Recalls close to 1, where the
             status is not ``"ok"``, make it wider: end the list before them.
+        calibrate
+            The prevalence of the precision, as in :func:`average_precision`, such as that where the
+            model will be used. For single rows.
         bootstrap
             How many data sets are resampled, or :class:`Draws`.
 
@@ -205,8 +212,9 @@ class CurveVerbs(Evaluated[FrameT]):
         The band lies between two percentiles of the precision over the replicates that reach the
         recall, or the limits of Clopper & Pearson (1934) for the rows retrieved there, if these are
         farther away: so it has a width also where no negative is ranked as high. In simulations,
-        95 % bands cover 94 to 100 % where the status is ``"ok"``; ``examples/guide/statistics.md``
-        in the repository has more.
+        95 % bands cover 94 to 100 % where the status is ``"ok"``, and with ``calibrate`` 97 to 100
+        %, as their limits allow for another share of positives in each sample;
+        ``examples/guide/statistics.md`` in the repository has more.
 
         Examples
         --------
@@ -236,7 +244,9 @@ class CurveVerbs(Evaluated[FrameT]):
         drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
         check_numpy()
         check_option("simultaneous", simultaneous, (True, False))
-        return self._table(Band(grid, level, drawn, simultaneous))
+        reference = calibration(calibrate)
+        check_deployed(self._request, reference, "a band")
+        return self._table(Band(grid, level, drawn, simultaneous, reference))
 
     @verb
     def reliability(

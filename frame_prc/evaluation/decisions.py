@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from frame_prc._engines.engine import HELD_BY_COLUMN
 from frame_prc._frames.border import FrameT
+from frame_prc._request.options import calibration, check_deployed
 from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._request.targets import (
     cuts_ties,
@@ -19,6 +20,7 @@ from frame_prc._request.targets import (
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.held import given_thresholds
 from frame_prc.evaluation.verb import verb
+from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -45,6 +47,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
         joint: bool = False,
         guarantee: float | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         ci: float | None = OF_EVALUATION,
         details: bool = False,
     ) -> FrameT:
@@ -98,6 +101,11 @@ class DecisionVerbs(Evaluated[FrameT]):
             few rows, the row holds nulls, and ``n_needed`` is the least number of positives
             (``recall``), negatives (``fpr``) or rows predicted positive (``precision``) that can be
             enough: with ``cluster`` and weights, the effective number. Needs NumPy.
+        calibrate
+            The prevalence where the thresholds will be used, as in :func:`average_precision`:
+            positives and negatives then weigh as much as they do there, so that precision, F
+            scores, costs and budgets are those of as many deployed rows. Recall and false positive
+            rate stay as they are.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
             itself, intervals of this level for the precision and the recall that new rows have at
@@ -117,10 +125,11 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``cost`` also ``expected_cost``, null for other targets, and with ``missing="drop"``
             ``n_dropped``. With ``ci``, ``precision_low, precision_high`` take the place of
             ``predicted_count``. With ``details`` also ``criterion, target_value, tp, fp, fn, tn,
-            fpr, f_score, predicted_rate``, with ``ci`` ``recall_low, recall_high``, and with
-            ``guarantee`` ``n_needed``. With ``ascending=True``, also ``ascending``, so that these
-            thresholds cannot be held to scores in the other direction. Sorted by the keys, then in
-            the order of the parameters above, thresholds of a column or frame last.
+            fpr, f_score, predicted_rate``, with ``calibrate`` ``reference_prevalence``, with ``ci``
+            ``recall_low, recall_high``, and with ``guarantee`` ``n_needed``. With
+            ``ascending=True``, also ``ascending``, so that these thresholds cannot be held to
+            scores in the other direction. Sorted by the keys, then in the order of the parameters
+            above, thresholds of a column or frame last.
 
             ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
             ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a
@@ -171,9 +180,15 @@ class DecisionVerbs(Evaluated[FrameT]):
         held_too = given is not None
         wanted = with_joint(targets(asked, others=held_too), joint, others=held_too)
         wanted = guaranteed(wanted, guarantee, others=held_too)
-        at_random = cuts_ties(wanted)
+        at_random, reference = cuts_ties(wanted), calibration(calibrate)
+        if at_random and reference is not None:
+            raise OptionError("ties='expected' is given with calibrate=", "one of them")
         interval = target_interval(self._level(ci, has_interval=not at_random), wanted)
-        table = OperatingPoints(wanted, given, interval, ascending=self._request.ascending)
+        if interval is not None or guarantee is not None:
+            check_deployed(self._request, reference, "ci=" if guarantee is None else "guarantee=")
+        table = OperatingPoints(
+            wanted, given, interval, ascending=self._request.ascending, calibration=reference
+        )
         if engine := self._engine:
             is_drawn = interval is not None and interval.resampling is not None
             refused = {
@@ -181,6 +196,7 @@ class DecisionVerbs(Evaluated[FrameT]):
                 "threshold= as a frame": given is not None and column is None,
                 "ties='expected'": at_random,
                 "guarantee": guarantee is not None,
+                "calibrate": calibrate is not None,
                 "ci": is_drawn or (interval is not None and self._request.cluster is not None),
             }
             plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)

@@ -99,6 +99,7 @@ def band(
     recalls: int | Sequence[float] = 101,
     ci: float = 0.95,
     simultaneous: bool = False,
+    calibrate: float | Literal["highest", "pooled"] | None = None,
     bootstrap: int | Draws = 1000,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -230,6 +231,7 @@ def operating_points(
     cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
     joint: bool = False,
     guarantee: float | None = None,
+    calibrate: float | Literal["highest", "pooled"] | None = None,
     ci: float | None = None,
     details: bool = False,
     **roles: Unpack[Roles],

@@ -82,6 +82,7 @@ def test_points_of_counts_are_those_of_polars(kind):
     ("options", "says"),
     [
         ({"recall": 0.8, "ci": 0.95}, "ci= does not run inside .*counts"),
+        ({"recall": 0.8, "calibrate": 0.1}, "calibrate= does not run inside .*counts"),
         ({"threshold": "other"}, "threshold= as a column does not run inside .*collect them: "),
         ({"threshold": pl.DataFrame({"threshold": [0.1]})}, "threshold= as a frame .*counts"),
         ({"threshold": 0.1, "ci": 0.9, "weight": "weight"}, "needs counts of rows"),

@@ -65,7 +65,7 @@ OPTIONS = {
     "thresholds=None, top=None, details=False",
     "average_precision": "thresholds=None, bounds=False, ci=None, ci_method='influence', "
     "bootstrap=None, calibrate=None, top=None, details=False",
-    "band": "recalls=101, ci=0.95, simultaneous=False, bootstrap=1000",
+    "band": "recalls=101, ci=0.95, simultaneous=False, calibrate=None, bootstrap=1000",
     "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, at=None, "
     "over=None, permutations=None, adjust=None, margin=None, scale='difference', details=False",
     "compare_segments": "against='others', ci=0.95, measure=None, calibrate=None, at=None, "
@@ -82,7 +82,7 @@ OPTIONS = {
     "test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, joint=False, guarantee=None, "
-    "ci=None, details=False",
+    "calibrate=None, ci=None, details=False",
     "plot": "x='recall', ci=None, band=False, iso_f1=None, points=None, roc=False, "
     "facet=None, overlay='auto', y='auto', dark=False, title=None, size=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate='pooled', sort=None, kind='dots', "

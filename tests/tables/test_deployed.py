@@ -1,0 +1,239 @@
+"""Decisions at the prevalence of deployment, against weights and rates in exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from exact import segments
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import every_kind
+from polars.testing import assert_frame_equal
+from scipy.stats import norm
+from scipy.stats import t as student
+from strategies import DYADIC_WEIGHTS, TIED_SCORES, frames
+
+import frame_prc
+from frame_prc import Draws, OptionError
+
+TARGETS = {
+    "recall": 0.5,
+    "precision": 0.3,
+    "threshold": [0.25, 0.6],
+    "f_beta": 1,
+    "predicted_rate": 0.4,
+    "predicted_count": 2,
+    "fpr": 0.3,
+    "cost": (1, 3),
+}
+BY = {"by": "segment", "details": True}
+
+
+def there(df, prevalence):
+    """Return rows with the weight that each has where the prevalence is another one."""
+    totals = {
+        key: [sum(row.weight for row in rows if row.truth is one) for one in (True, False)]
+        for (key,), rows in segments(df, "segment").items()
+    }
+
+    def weight(segment, truth, own):
+        of_class = totals.get(segment, [0, 0])
+        if 0 in of_class:
+            return float(own)
+        share = Fraction(prevalence) if truth else 1 - Fraction(prevalence)
+        return float(Fraction(own) * share * sum(of_class) / of_class[0 if truth else 1])
+
+    own = df["weight"] if "weight" in df.columns else [1] * df.height
+    rows = zip(df["segment"], df["truth"], own, strict=True)
+    return df.with_columns(there=pl.Series([weight(*row) for row in rows], dtype=pl.Float64))
+
+
+def rates(rows, threshold):
+    """Return recall and false positive rate."""
+    of_class = {one: [row for row in rows if row.truth is one] for one in (True, False)}
+    reached = [
+        sum(row.weight for row in some if row.score >= threshold) / sum(row.weight for row in some)
+        for some in of_class.values()
+    ]
+    return tuple(map(Fraction, reached))
+
+
+@every_kind
+@pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["rows", "weights"])
+@given(data=st.data(), prevalence=st.sampled_from([1 / 64, 1 / 4, 7 / 8]))
+def test_points_are_those_of_rows_that_weigh_as_much_as_there(kind, weights, data, prevalence):
+    df = data.draw(frames(TIED_SCORES, weights))
+    weight = {} if weights is None else {"weight": "weight"}
+    found = frame_prc.operating_points(
+        kind.make(df), "truth", "score", calibrate=prevalence, **weight, **BY, **TARGETS
+    )
+    expected = there(df, prevalence).prc.operating_points(
+        "truth", "score", weight="there", **BY, **TARGETS
+    )
+    rows = kind.rows(found)
+    assert rows["reference_prevalence"].drop_nulls().is_in([prevalence]).all()
+    same = rows.drop("reference_prevalence")
+    assert_frame_equal(same, expected.select(same.columns), rel_tol=1e-9, abs_tol=1e-12)
+
+
+@every_kind
+@given(frames(TIED_SCORES), st.sampled_from([1 / 64, 1 / 4, 7 / 8]))
+def test_the_precision_follows_from_the_rates_of_both_classes(kind, df, prevalence):
+    found = frame_prc.operating_points(
+        kind.make(df), "truth", "score", calibrate=prevalence, threshold=[0.25, 0.6], **BY
+    )
+    pi = Fraction(prevalence)
+    both = {
+        key: rows
+        for (key,), rows in segments(df, "segment").items()
+        if {row.truth for row in rows} == {True, False}
+    }
+    for row in (
+        kind.rows(found).filter(pl.col("segment").is_in([*both], nulls_equal=True)).to_dicts()
+    ):
+        recall, fpr = rates(both[row["segment"]], row["target_value"])
+        predicted = pi * recall + (1 - pi) * fpr
+        assert row["predicted_rate"] == pytest.approx(float(predicted), rel=1e-12)
+        assert row["predicted_count"] == pytest.approx(len(both[row["segment"]]) * float(predicted))
+        if predicted:
+            assert row["precision"] == pytest.approx(float(pi * recall / predicted), rel=1e-12)
+        assert (row["recall"], row["fpr"]) == pytest.approx((float(recall), float(fpr)), rel=1e-12)
+
+
+def _rows(n=600, seed=0):
+    random = np.random.default_rng(seed)
+    truth = random.random(n) < 0.4
+    score = random.normal(size=n) + 1.5 * truth
+    names = {"segment": np.arange(n) % 2, "day": np.arange(n) % 60}
+    return pl.DataFrame({"truth": truth, "score": score, "old": score.round(1), **names})
+
+
+ROWS = _rows()
+
+
+@every_kind
+@pytest.mark.parametrize("calibrate", ["pooled", "highest"])
+def test_the_prevalence_is_that_of_calibrated_areas(kind, calibrate):
+    models = {"score": "score", "tied": "old"}
+    asked = {"calibrate": calibrate, **BY}
+    areas = frame_prc.average_precision(ROWS, "truth", models, **asked)
+    found = kind.rows(
+        frame_prc.operating_points(kind.make(ROWS), "truth", models, recall=0.7, **asked)
+    )
+    assert found["reference_prevalence"].to_list() == areas["reference_prevalence"].to_list()
+    [same] = areas["reference_prevalence"].unique()
+    assert_frame_equal(
+        found,
+        ROWS.prc.operating_points("truth", models, recall=0.7, **{**asked, "calibrate": same}),
+    )
+
+
+@every_kind
+def test_counts_have_the_points_of_their_rows(kind):
+    counts = ROWS.prc.counts("truth", "old", by="segment")
+    amounts = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    asked = {"calibrate": "pooled", **BY, **TARGETS}
+    found = kind.rows(frame_prc.operating_points(kind.make(counts), **amounts, **asked))
+    expected = ROWS.prc.operating_points("truth", "old", **asked)
+    assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
+def by_influence(df, threshold, prevalence, units):
+    """Return the interval of the precision, from how far each unit moves it, of given classes."""
+    odds = (1 - prevalence) / prevalence
+    truth, reached = df["truth"].to_numpy(), df["score"].to_numpy() >= threshold
+    weight = np.where(truth, 1 / truth.sum(), odds / (~truth).sum())
+    hits, size = (reached & truth) * weight, reached * weight
+    p = hits.sum() / size.sum()
+    of_class = np.where(truth, 1 / truth.sum(), -1 / (~truth).sum())
+    moved = (hits - p * size) / size.sum() - p * (1 - p) * of_class
+    sums = np.array(
+        [[one[units == unit].sum() for unit in np.unique(units)] for one in (moved, size)]
+    )
+    shares = np.sum((sums[1] / size.sum()) ** 2)
+    variance = np.sum(sums[0] ** 2) / (1 - shares)
+    quantile = [student.isf(0.025, degrees) ** 2 for degrees in (reached.sum() - 1, 1 / shares - 1)]
+    n = p * (1 - p) * reached.sum() / (reached.sum() - 1) / variance * quantile[0] / quantile[1]
+    z = norm.isf(0.025)
+    center, half = (
+        (n * p + z * z / 2) / (n + z * z),
+        z * np.sqrt(n * p * (1 - p) + z * z / 4) / (n + z * z),
+    )
+    return center - half, center + half
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "day"])
+@pytest.mark.parametrize("prevalence", [0.02, 0.6])
+def test_limits_are_those_of_as_many_rows_as_the_influences_tell(kind, cluster, prevalence):
+    asked = {"threshold": 1.0, "ci": 0.95, "cluster": cluster, "details": True}
+    found = frame_prc.operating_points(
+        kind.make(ROWS), "truth", "score", calibrate=prevalence, **asked
+    )
+    [row] = kind.rows(found).to_dicts()
+    units = (ROWS["day"] if cluster else pl.int_range(ROWS.height, eager=True)).to_numpy()
+    expected = by_influence(ROWS, 1.0, prevalence, units)
+    assert (row["precision_low"], row["precision_high"]) == pytest.approx(expected, rel=2e-3)
+    assert row["status"] == "ok"
+    [own] = ROWS.prc.operating_points("truth", "score", **asked).to_dicts()
+    for name in ("recall", "recall_low", "recall_high"):
+        assert row[name] == pytest.approx(own[name], rel=1e-9)
+
+
+@every_kind
+def test_chosen_thresholds_and_guarantees_are_those_of_the_prevalence(kind):
+    asked = {"recall": 0.6, "precision": 0.2, "calibrate": 0.05, **BY}
+    for more in ({"ci": 0.9}, {"ci": 0.9, "guarantee": 0.9}):
+        found = kind.rows(
+            frame_prc.operating_points(kind.make(ROWS), "truth", "score", **asked, **more)
+        ).drop_nulls("precision")
+        for rate in ("precision", "recall"):
+            low, value, high = (found[f"{rate}{end}"] for end in ("_low", "", "_high"))
+            assert ((low < value) & (value < high)).all()
+    plain = ROWS.prc.operating_points("truth", "score", recall=0.6, guarantee=0.9, **BY)
+    recalls = found.filter(target="recall=0.6")
+    # The positives weigh alike, so as many of them keep the recall.
+    assert recalls["threshold"].to_list() == plain["threshold"].to_list()
+
+
+@every_kind
+def test_a_band_is_that_of_rows_that_weigh_as_much_as_there(kind):
+    asked = {"by": "segment", "recalls": [0.2, 0.5, 0.8], "bootstrap": Draws(50)}
+    found = frame_prc.band(kind.make(ROWS), "truth", "score", calibrate=0.1, **asked)
+    expected = there(ROWS, Fraction(1, 10)).prc.band("truth", "score", weight="there", **asked)
+    same = pl.exclude("status")  # which goes by the rows that there are
+    assert_frame_equal(kind.rows(found).select(same), expected.select(same), rel_tol=1e-9)
+    assert kind.rows(found)["status"].unique().to_list() == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "says"),
+    [
+        ("operating_points", {"calibrate": 2, "recall": 0.5}, "calibrate=2"),
+        (
+            "operating_points",
+            {"calibrate": 0.1, "predicted_count": frame_prc.Top(3, ties="expected")},
+            "ties='expected' is given with calibrate=",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(verb, options, says):
+    with pytest.raises(OptionError, match=says):
+        getattr(frame_prc, verb)(ROWS, "truth", "score", **options)
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("operating_points", {"threshold": 0.5, "ci": 0.9}),
+        ("operating_points", {"recall": 0.5, "guarantee": 0.9}),
+        ("band", {}),
+    ],
+)
+def test_limits_at_another_prevalence_need_single_rows(verb, options):
+    counts = ROWS.prc.counts("truth", "old")
+    with pytest.raises(OptionError, match=r"calibrate= is given with .*are counts.*single rows"):
+        getattr(counts.prc, verb)(score="threshold", pos="pos", neg="neg", calibrate=0.1, **options)
