@@ -18,13 +18,13 @@ from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.columns import Column
 from frame_prc._rows.rows import Rows
-from frame_prc._rows.rules import SUMS
 
 CALIBRATED = "calibrated_average_precision"
 REFERENCE = "reference_prevalence"
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _FEW = 20  # effective rows of a class
+_SCALES = ("of_positive", "of_negative")  # what a row of a class weighs
 
 
 def calibrated(referred: Any, lib: Any = pl) -> Any:
@@ -99,52 +99,51 @@ def reference_of_models(
 def deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
     """Return rows with the weights that they have at a reference prevalence, and what it is.
 
-    A segment has as much weight as before, of each class in the proportion of its own. One without
-    rows of a class stays as it is. The reference is a table by key.
+    A segment has as much weight as before, in other proportions of its classes. One without rows of
+    a class stays as it is. The reference is a table by key.
     """
-    name = ("deployed", calibration)
-    return rows.keep(name, lambda: _deployed(rows, calibration))
+    return rows.keep(("deployed", calibration), lambda: _deployed(rows, calibration))
 
 
 def _deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
-    pos, neg = map(pl.col, SUMS)
-    of_counts = {"positives": pos, "negatives": neg}
-    amounts = of_counts if rows.has_counts else amounts_of_classes(rows.weight)
+    scales = cached(_scales(rows, calibration))
+    frame = left_join(rows.with_checks(rows.frame), scales.drop(REFERENCE), rows.keys)
+    of_positive, of_negative = map(pl.col, _SCALES)
+    if rows.has_counts:
+        amounts = {"pos": pl.col("pos") * of_positive, "neg": pl.col("neg") * of_negative}
+    else:
+        amounts = {
+            "weight": rows.weight * pl.when("truth").then(of_positive).otherwise(of_negative)
+        }
+    weighted = frame.with_columns(**amounts).drop(_SCALES)
+    classes = {name: Column(pl.col(name), name, pl.Float64()) for name in amounts}
+    columns = replace(rows.columns, classes=rows.columns.classes | classes)
+    found = replace(rows.without_values(), frame=weighted, columns=columns, checked=True)
+    return found, scales.select(*rows.keys, REFERENCE)
+
+
+def _scales(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
+    """Return what a positive and a negative of each segment weigh at its reference."""
+    counts = {"positives": pl.col("pos"), "negatives": pl.col("neg")}
+    amounts = counts if rows.has_counts else amounts_of_classes(rows.weight)
     sums = {name: in_order(amount.cast(pl.Float64)) for name, amount in amounts.items()}
     sums |= {f"{name}_squares": in_order(amount**2) for name, amount in amounts.items()}
-    segments = cached(aggregated(rows.used(), rows.keys, **sums))
+    segments = aggregated(rows.used(), rows.keys, **sums)
     if calibration.odds is None:
-        numbers = segments.with_columns(**effective_numbers(squares=not rows.has_counts))
-        reference = reference_of_models(numbers, calibration, rows.model_keys)
+        segments = cached(segments.with_columns(**effective_numbers(squares=not rows.has_counts)))
+        reference = reference_of_models(segments, calibration, rows.model_keys)
         referred = left_join(segments, reference, rows.model_keys)
     else:
         referred = segments.with_columns(reference_of(pl.lit(calibration.odds)))
-    n, share, has_both = (
-        _POSITIVES + _NEGATIVES,
-        pl.col(REFERENCE),
-        (_POSITIVES > 0) & (_NEGATIVES > 0),
+    n, positives = _POSITIVES + _NEGATIVES, pl.col(REFERENCE)
+    shares = (positives / _POSITIVES, positives * pl.col("reference_odds") / _NEGATIVES)
+    has_both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
+    scales = zip(_SCALES, shares, strict=True)
+    return referred.select(
+        *rows.keys,
+        REFERENCE,
+        *(has_both.then(n * one).otherwise(1.0).alias(of) for of, one in scales),
     )
-    scales = {"of_positive": share * n / _POSITIVES, "of_negative": (1 - share) * n / _NEGATIVES}
-    scaled = referred.with_columns(
-        pl.when(has_both).then(one).otherwise(1.0).alias(of) for of, one in scales.items()
-    )
-    frame = left_join(rows.with_checks(rows.frame), scaled.select(*rows.keys, *scales), rows.keys)
-    if rows.has_counts:
-        classes = dict.fromkeys(SUMS, Column(pl.col("pos"), "pos", pl.Float64()))
-        weighted = frame.with_columns(
-            pos=pos * pl.col("of_positive"), neg=neg * pl.col("of_negative")
-        )
-    else:
-        classes = rows.columns.classes | {
-            "weight": Column(pl.col("weight"), "weight", pl.Float64())
-        }
-        of_class = pl.when("truth").then("of_positive").otherwise("of_negative")
-        weighted = frame.with_columns(weight=rows.weight * of_class)
-    columns = replace(rows.columns, classes=classes)
-    found = replace(
-        rows.without_values(), frame=weighted.drop(*scales), columns=columns, checked=True
-    )
-    return found, scaled.select(*rows.keys, REFERENCE)
 
 
 def same_reference(segments: pl.LazyFrame, model: list[str]) -> Calibration:

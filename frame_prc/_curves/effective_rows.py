@@ -32,6 +32,8 @@ from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
 # With so few effective rows an interval reaches from 0 to 1, and no number underflows.
 _LEAST_SHARE = 1e-100
 _ROUNDING = 1e-12
+# Of all units of a point, where the prevalence is given.
+SHARES_OF_CLASSES = ("of_positives", "of_negatives")
 
 _TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
 _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
@@ -58,23 +60,24 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
 
     ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
     that they are of, and ``unseen``: how much a miss weighs, for points that have none. ``share``
-    is the effective number of rows over the sum of weights. Of a given prevalence units have
-    ``of_sizes``, their share of the positives less that of the negatives, and these are all units:
-    with their classes they change no precision.
+    is the effective number of rows over the sum of weights. Where the prevalence is given, these
+    are all units, with their shares of both classes: how many of a class there are changes nothing.
     """
-    is_fixed = "of_sizes" in units.collect_schema()
+    is_given = SHARES_OF_CLASSES[0] in units.collect_schema()
     # Sorted, so that no sum depends on the order of the rows.
     total = in_order(_RETRIEVED.sort()).over(keys)
-    used = units if is_fixed else units.filter(_RETRIEVED > 0)
+    used = units if is_given else units.filter(_RETRIEVED > 0)
     scaled = used.with_columns(hit=_TP / total, size=_RETRIEVED / total)
     precision = in_order(pl.col("hit").sort()).over(keys)
     off = pl.col("hit") - precision * pl.col("size")
-    if is_fixed:
-        off -= precision * (1 - precision) * pl.col("of_sizes")
+    shares = [pl.col(name) for name in SHARES_OF_CLASSES] if is_given else []
+    if is_given:
+        off -= precision * (1 - precision) * (shares[0] - shares[1])
     points = (
         scaled.with_columns(off=off)
         .group_by(keys)
         .agg(
+            *(in_order((share**2).sort()) ** 2 for share in shares),
             tp=in_order(_TP.sort()),
             fp=in_order(_FP.sort()),
             rows=pl.col("rows").sum(),
@@ -83,8 +86,12 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
             unseen=pl.col("unseen").first(),
         )
     )
-    share = share_of_sums(z, most=math.inf if is_fixed else 1.0)
-    return points.select(*keys, "tp", "fp", share=share)
+    if not is_given:
+        return points.select(*keys, "tp", "fp", share=share_of_sums(z))
+    # Where all rows of a class are retrieved, they tell as little of others as if one were not.
+    least = (_TP * _FP / _RETRIEVED**2) ** 2 * pl.sum_horizontal(shares)
+    told = points.with_columns(spread=pl.max_horizontal("spread", least))
+    return told.select(*keys, "tp", "fp", share=share_of_sums(z, most=math.inf))
 
 
 def share_of_sums(z: float, spread: str = "spread", *, most: float = 1.0) -> pl.Expr:

@@ -66,6 +66,8 @@ class Target:
         """The target as it may be written in a call, such as ``recall=0.9``."""
         if self.all_of:
             return ", ".join(target.text for target in self.all_of)
+        if self.table is not None:
+            return "thresholds of segments"
         value = f"{self.value:.15g}"
         if self.costs is not None:
             value = "({:.15g}, {:.15g})".format(*self.costs)

@@ -15,7 +15,7 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, deployed
 from frame_prc._curves.curve import CURVE, wilson
-from frame_prc._curves.effective_rows import share_of_units
+from frame_prc._curves.effective_rows import SHARES_OF_CLASSES, share_of_units
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
     LIMITS,
@@ -227,13 +227,10 @@ def _trials(
 
 
 def _of_sizes() -> dict[str, pl.Expr]:
-    """Return the share of the positives less that of the negatives that a unit has."""
-    classes = {
-        name: pl.col(hit) + pl.col(miss)
-        for name, hit, miss in (("pos", "tp", "fn"), ("neg", "fp", "tn"))
-    }
-    shares = [one / in_order(one.sort()).over(_ROW) for one in classes.values()]
-    return {"of_sizes": shares[0] - shares[1]}
+    """Return the share of the positives and that of the negatives that a unit has."""
+    classes = (pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn"))
+    shares = [one / in_order(one.sort()).over(_ROW) for one in classes]
+    return dict(zip(SHARES_OF_CLASSES, shares, strict=True))
 
 
 def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

@@ -184,6 +184,19 @@ def test_limits_are_those_of_as_many_rows_as_the_influences_tell(kind, cluster, 
 
 
 @every_kind
+@pytest.mark.parametrize("threshold", [-9.0, 1.0])
+def test_limits_are_apart_where_all_rows_or_all_positives_are_retrieved(kind, threshold):
+    df = ROWS.with_columns(score=pl.when("truth").then(9.0).otherwise("score"))
+    asked = {"threshold": threshold, "ci": 0.95, "calibrate": 0.1, "details": True}
+    [row] = kind.rows(
+        frame_prc.operating_points(kind.make(df), "truth", "score", **asked)
+    ).to_dicts()
+    low, high = row["precision_low"], row["precision_high"]
+    assert low + 5e-4 < row["precision"] < high - 5e-4
+    assert high - low < 0.15
+
+
+@every_kind
 def test_chosen_thresholds_and_guarantees_are_those_of_the_prevalence(kind):
     asked = {"recall": 0.6, "precision": 0.2, "calibrate": 0.05, **BY}
     for more in ({"ci": 0.9}, {"ci": 0.9, "guarantee": 0.9}):
