@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.given_thresholds import ASCENDING
+from frame_prc._request.roles import Request
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.operating_points import OperatingPoints
 
@@ -24,18 +26,23 @@ class ThresholdTable(OperatingPoints):
     costs: tuple[float, float] | None = None
     runs_inside = True
 
+    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
+        """Return what does not run inside an engine."""
+        return {"calibrate": self.calibration is not None}
+
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         cost = () if self.costs is None else ("expected_cost",)
         turned = (ASCENDING,) if self.ascending else ()
         rates = ("threshold", "alerts_per_1000", "precision", "recall")
-        return (*rates, *_COUNTS, *_HIDDEN, *cost, *turned, "status")
+        at = () if self.calibration is None else (REFERENCE,)
+        return (*rates, *_COUNTS, *_HIDDEN, *cost, *at, *turned, "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return (*_HIDDEN, *(() if self.costs is None else _COUNTS))
+        return (*_HIDDEN, REFERENCE, *(() if self.costs is None else _COUNTS))
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the steps."""

@@ -213,6 +213,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         *,
         thresholds: float | Sequence[float] | None = None,
         cost: tuple[float, float] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         details: bool = False,
     ) -> FrameT:
         """Thresholds by steps, with the alerts, hits and false alarms of each.
@@ -228,6 +229,9 @@ class DecisionVerbs(Evaluated[FrameT]):
             many as fit without cutting a tie.
         cost
             The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
+        calibrate
+            The prevalence where the threshold will be used, as in :func:`operating_points`: alerts,
+            precision, hits, false alarms and costs are those of as many rows there.
         details
             Add the columns that are named so below.
 
@@ -236,7 +240,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``threshold, alerts_per_1000, precision, recall, tp, fp, status``, with
             ``cost`` ``expected_cost`` in place of ``tp`` and ``fp``, and with ``missing="drop"``
-            ``n_dropped``. With ``details`` also ``predicted_count, fn, tn, fpr, f1, net_benefit``.
+            ``n_dropped``. With ``details`` also ``predicted_count, fn, tn, fpr, f1, net_benefit``,
+            and with ``calibrate`` ``reference_prevalence``.
             ``status`` is ``"not_met"`` for a share that not even the first rows fit into (its row
             holds nulls), or as in :func:`operating_points`. Sorted by the keys, then by the steps.
 
@@ -272,5 +277,10 @@ class DecisionVerbs(Evaluated[FrameT]):
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
         if thresholds is not None:
             asked = {"threshold": thresholds}
-        table = ThresholdTable(targets(asked), ascending=self._request.ascending, costs=costs)
+        table = ThresholdTable(
+            targets(asked),
+            ascending=self._request.ascending,
+            calibration=calibration(calibrate),
+            costs=costs,
+        )
         return self._table(table, details=details)

@@ -369,6 +369,7 @@ def threshold_table(
     *,
     thresholds: float | Sequence[float] | None = None,
     cost: tuple[float, float] | None = None,
+    calibrate: float | Literal["highest", "pooled"] | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

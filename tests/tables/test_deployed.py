@@ -80,6 +80,16 @@ def test_points_are_those_of_rows_that_weigh_as_much_as_there(kind, weights, dat
 
 
 @every_kind
+def test_a_table_of_thresholds_is_that_of_rows_that_weigh_as_much_as_there(kind):
+    asked = {"cost": (1, 5), **BY}
+    found = frame_prc.threshold_table(kind.make(ROWS), "truth", "old", calibrate=1 / 16, **asked)
+    weighted = there(ROWS, 1 / 16)
+    expected = weighted.prc.threshold_table("truth", "old", weight="there", **asked)
+    same = kind.rows(found).drop("reference_prevalence")
+    assert_frame_equal(same, expected, rel_tol=1e-9)
+
+
+@every_kind
 @given(frames(TIED_SCORES), st.sampled_from([1 / 64, 1 / 4, 7 / 8]))
 def test_the_precision_follows_from_the_rates_of_both_classes(kind, df, prevalence):
     found = frame_prc.operating_points(

@@ -98,7 +98,7 @@ OPTIONS = {
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, at=None, shrink=False, details=False",
     "summary_to_matplotlib": "ax=None, ci=0.95, calibrate='pooled', sort=None, **line",
-    "threshold_table": "thresholds=None, cost=None, details=False",
+    "threshold_table": "thresholds=None, cost=None, calibrate=None, details=False",
     "to_matplotlib": "ax=None, ci=None, **line",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",
 }
