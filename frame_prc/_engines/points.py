@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import narwhals as nw
 import polars as pl
 
+from frame_prc._engines.engine import check_request
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
 from frame_prc._engines.running_sums import running_sums, within_range
@@ -21,7 +22,6 @@ from frame_prc._inference.dialect import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.thresholds import threshold_dtype
 from frame_prc._rows.rules import SQUARES
-from frame_prc.exceptions import OptionError
 
 # What a measure may replace by its own is kept under these names.
 _KEPT = {name: f"at_{name}" for name in ("score", "pos", "neg", "tp", "fp", *SQUARES)}
@@ -159,13 +159,11 @@ class InEngine(Dialect):
         """Add the score as the caller has it."""
         return points.with_columns(score=self.counted.score)
 
-    def with_held(self, points: Frame, table: pl.LazyFrame) -> Frame:  # noqa: ARG002
+    def with_held(self, points: Frame, table: pl.LazyFrame) -> Frame:  # noqa: ARG002 - here
         """Refuse a table, which is not where the rows are."""
-        raise OptionError(
-            f"at= is a frame of thresholds, and the rows are {self.counted.engine.kind}",
-            "one threshold for all segments",
-            "counts() of the rows are small: collected, they take the frame",
-        )
+        request = self.counted.columns.request
+        check_request(self.counted.engine, request, {"at= as a frame": True})
+        return points
 
     def squares_here(self) -> list[nw.Expr]:
         """Return the sums of squared weights at each score; without squares the counts."""

@@ -158,7 +158,7 @@ def test_few_rows_and_segments_of_one_class_are_as_in_polars(kind, df, by):
         (
             "heterogeneity",
             {"by": "week", "measure": "recall", "at": pl.DataFrame({"threshold": [0.4]})},
-            r"at= is a frame of thresholds, and the rows are .*counts\(\)",
+            r"at= as a frame does not run inside .*counts",
         ),
         ("threshold_table", {"calibrate": 0.1}, r"calibrate= does not run inside .*counts"),
         ("compare_models", {"model": "segment", "row": "day"}, r"by model= does not run inside"),
