@@ -36,7 +36,8 @@ class Cell:
     """A distribution and the numbers of rows drawn from it.
 
     ``cluster`` copies each row so many times, into one cluster. ``ties`` rounds scores to tenths.
-    ``weights`` are lognormal with this spread, those of negatives times ``negative_weight``.
+    ``weights`` are lognormal with this spread, those of negatives times ``negative_weight``. With
+    ``deployed`` the rows are evaluated at this prevalence.
     """
 
     positives: int
@@ -47,6 +48,7 @@ class Cell:
     ties: bool = False
     weights: float = 0.0
     negative_weight: float = 1.0
+    deployed: float | None = None
 
     @property
     def weighted(self) -> bool:
@@ -62,11 +64,13 @@ class Cell:
             "positives": self.positives,
             "prevalence": self.prevalence,
             "separation": self.separation,
-            "rows": "ties" if self.ties else "clusters" if self.cluster > 1 else self._weights,
+            "rows": "ties" if self.ties else "clusters" if self.cluster > 1 else self._kind,
         }
 
     @property
-    def _weights(self) -> str:
+    def _kind(self) -> str:
+        if self.deployed is not None:
+            return f"deployed at {self.deployed:g}"
         return f"weights {self.weights}, {self.negative_weight}" if self.weighted else ""
 
     def rows(self, seed: int = 0) -> pl.DataFrame:
@@ -92,7 +96,8 @@ class Cell:
     def rates(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return recall, false positive rate and precision of new rows at thresholds."""
         recall, fpr = norm.sf(threshold - self.separation), norm.sf(threshold)
-        tp, fp = self.prevalence * recall, (1 - self.prevalence) * fpr * self.negative_weight
+        prevalence = self.prevalence if self.deployed is None else self.deployed
+        tp, fp = prevalence * recall, (1 - prevalence) * fpr * self.negative_weight
         with np.errstate(invalid="ignore"):
             return recall, fpr, np.nan_to_num(tp / (tp + fp), nan=1.0)
 
@@ -192,6 +197,7 @@ def points(cells: Iterable[Cell] = tuple(POINTS)) -> Iterator[Row]:
             by="draw",
             **TARGETS,
             ci=LEVEL,
+            calibrate=cell.deployed,
             cluster="cluster" if cell.cluster > 1 else None,
             weight="weight" if cell.weighted else None,
             details=True,
@@ -226,6 +232,7 @@ def held(cells: Iterable[Cell] = tuple(HELD)) -> Iterator[Row]:
             by="draw",
             threshold=[*wanted.values()],
             ci=LEVEL,
+            calibrate=cell.deployed,
             weight="weight" if cell.weighted else None,
             details=True,
         )
@@ -264,6 +271,7 @@ def band(cells: Iterable[Cell] = tuple(BANDS)) -> Iterator[Row]:
             by="draw",
             recalls=RECALLS,
             ci=LEVEL,
+            calibrate=cell.deployed,
             bootstrap=Draws(300, seed=1),
             cluster="cluster" if cell.cluster > 1 else None,
             weight="weight" if cell.weighted else None,

@@ -446,11 +446,20 @@ def points() -> Iterator[Row]:
     some = [coverage_points.POINTS[place] for place in (1, 3, 4)]
     bands = [coverage_points.BANDS[place] for place in (0, 2, 6)]
     sure = [coverage_points.GUARANTEES[place] for place in (1, 2, 4)]
+    # Samples with more positives than there will be.
+    rare = [
+        coverage_points.Cell(positives, 0.3, higher, 200, deployed=deployed)
+        for positives, higher, deployed in ((50, 1.5, 0.1), (200, 2.5, 0.01))
+    ]
     tables = [
         coverage_points.points([replace(cell, draws=100) for cell in some]),
         coverage_points.held(coverage_points.HELD[:2]),
         coverage_points.band([replace(cell, draws=100) for cell in bands]),
         coverage_points.whole_curves(),
+        *(
+            part(rare)
+            for part in (coverage_points.points, coverage_points.held, coverage_points.band)
+        ),
     ]
     for found in (row for table in tables for row in table):
         yield of_point(found, covers=found["covers"], above=found["above"], below=found["below"])
