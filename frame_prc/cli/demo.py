@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
-import frame_prc
 from frame_prc.cli.output import show_text
 from frame_prc.exceptions import FileError
 
+_FLIGHTS = Path(__file__).with_name("flights.parquet")
 # Flights of one day share its weather and each other's delays.
 _COMMANDS = (
     "compare-models FLIGHTS -t late -s logistic -s boosting --cluster day -f table",
@@ -23,8 +23,8 @@ _COMMANDS = (
     "ggplot FLIGHTS -t late -s logistic -s boosting -b carrier -o FOLDER/flights.tsv",
 )
 _BEFORE = """\
-166,668 flights from New York, July to December 2013. Which arrive at least 30 minutes late? Of two
-models: which ranks them better, and how well does it rank those of each carrier?
+55,556 flights from New York: every third of July to December 2013. Which arrive at least 30 minutes
+late? Of two models: which ranks them better, and how well does it rank those of each carrier?
 """
 _AFTER = """
 {html}
@@ -58,11 +58,11 @@ def demo(
             hint="frame-prc demo FOLDER writes to another folder",
         ) from error
     # Full paths and a URL, which open wherever a browser or R is started.
-    flights, folder = bundled_flights(), folder.resolve()
+    folder = folder.resolve()
     _print(_BEFORE)
     for command in _COMMANDS:
         arguments = [
-            word.replace("FLIGHTS", str(flights)).replace("FOLDER", str(folder))
+            word.replace("FLIGHTS", str(_FLIGHTS)).replace("FOLDER", str(folder))
             for word in command.split()
         ]
         _print(f"$ {_program_name()} {shlex.join(arguments)}")
@@ -74,18 +74,6 @@ def demo(
 
 def _print(text: str = "") -> None:
     show_text(lambda console: console.print(text, soft_wrap=True))
-
-
-def bundled_flights() -> Path:
-    """Return the path of the flights: in the installed package, or else in the checkout."""
-    package = Path(frame_prc.__file__).parent
-    for folder in (package / "data", package.parent / "examples" / "data"):
-        if (folder / "flights.parquet").is_file():
-            return folder / "flights.parquet"
-    raise FileError(
-        f"the bundled flights are not in {str(package)!r}",
-        hint="reinstall frame-prc from its checkout or wheel",
-    )
 
 
 def _program_name() -> str:

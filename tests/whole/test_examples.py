@@ -289,6 +289,20 @@ def test_flights_are_what_their_script_says():
     assert FLIGHTS.stat().st_size < 4_000_000
 
 
+def test_flights_of_the_demonstration_are_a_third_of_these(tmp_path):
+    run(sys.executable, EXAMPLES / "make_demo.py", tmp_path / "made.parquet", cwd=tmp_path)
+    made, whole = pl.read_parquet(tmp_path / "made.parquet"), pl.read_parquet(FLIGHTS)
+    assert made.equals(pl.read_parquet(Path(frame_prc.__file__).parent / "cli" / FLIGHTS.name))
+    shared = ["carrier", "origin", "day", "late"]
+    third = whole.gather_every(3)
+    assert (
+        made.group_by(shared).len().sort(shared).equals(third.group_by(shared).len().sort(shared))
+    )
+    for model in MODELS:
+        own, of_all = (average_precision_score(rows["late"], rows[model]) for rows in (made, third))
+        assert own == pytest.approx(of_all, abs=5e-4)  # scores have three decimals
+
+
 # --- Spark -------------------------------------------------------------------------------------
 
 
