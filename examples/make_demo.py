@@ -1,7 +1,7 @@
 """Make frame_prc/cli/flights.parquet, which ``frame-prc demo`` reads, from flights.parquet.
 
-The package should be small, so these are every third flight, without what the demonstration does not
-read, and scores have three decimals. Sorted rows take less space; their order means nothing.
+The package should be small, so these are every third flight, without what the demonstration does
+not read, and scores have three decimals. Sorted rows take less space; their order means nothing.
 
 Run it from any folder, with polars installed::
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import optional
 import pytest
-from checkout import CHECKOUT, README, in_checkout
+from checkout import CHECKOUT, PYPROJECT, README, in_checkout
 
 import frame_prc
 
@@ -43,6 +44,34 @@ def test_every_link_of_a_page_leads_somewhere(page):
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+@in_checkout
+def test_links_of_the_readme_have_addresses_on_a_package_index(tmp_path):
+    optional.require_module("hatchling")
+    from hatchling.metadata.core import ProjectMetadata  # noqa: PLC0415
+    from hatchling.plugin.manager import PluginManager  # noqa: PLC0415
+
+    for path in (".ci/readme.py", "frame_prc/__init__.py", "LICENSE", "README.md"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        shutil.copy(CHECKOUT / path, tmp_path / path)
+    template = PYPROJECT.read_text(encoding="utf-8")
+    filled = re.sub(r'^# (\[project.urls\]|\w+ = "ADDRESS)', r"\1", template, flags=re.MULTILINE)
+    shown = []
+    for text in (template, filled.replace("ADDRESS", "https://code.example/frame-prc")):
+        (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+        shown.append(ProjectMetadata(str(tmp_path), PluginManager()).core.readme)
+    readme = README.read_text(encoding="utf-8")
+    assert shown[0] == readme
+    for (image, ours), (_, theirs) in zip(*map(links_of, (readme, shown[1])), strict=True):
+        place = f"{'raw' if image else 'blob'}/v{frame_prc.__version__}"
+        path = f"README.md{ours}" if ours.startswith("#") else ours
+        assert theirs == f"https://code.example/frame-prc/{place}/{path}"
+
+
+def links_of(page: str) -> list[tuple[str, str]]:
+    """Return the links of a page, after the mark of those that are pictures."""
+    return re.findall(r"(!?)\[[^]]*\]\(([^)]*)\)", page)
 
 
 class _Site(HTMLParser):
