@@ -72,32 +72,29 @@ class AreaVerbs(Evaluated[FrameT]):
         ----------
         thresholds
             Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
-            Thresholds that are equal in the dtype of the scores are merged. A score counts at the
-            highest threshold that it reaches. Rows below the lowest threshold of a list are never
-            retrieved, unless the list begins with ``float("-inf")``. Results are those of the
-            binned scores.
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. A
+            score counts at the highest threshold that it reaches; thresholds that its dtype cannot
+            tell apart are one. Rows below the lowest of a list are never retrieved, unless it
+            begins with ``float("-inf")``.
         bounds
             Add ``ap_lowest, ap_highest``, between which the average precision lies whatever the
-            order of the rows within each tie or bin: for binned counts they show how large the
-            error of binning can be. They may be slightly wider than the range that is attained. If
-            no rows are below the lowest of the ``thresholds``, the average precision of the exact
-            scores also lies between them. Always included with ``thresholds``.
+            order of the rows within each tie or bin, and that of the exact scores too if no rows
+            are below the lowest of the ``thresholds``. They may be slightly wider than what is
+            attained. Always included with ``thresholds``.
         ci
             Add an interval of this level, such as ``0.95``, for the population of the rows.
         ci_method
-            ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as
-            if the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
-            10.1007/978-3-642-40994-3_29); without weights and clusters.
+            ``"influence"``: from the influence of each row. ``"boyd"``: as if the area were a
+            proportion of the positives (Boyd, Eng & Page 2013, doi 10.1007/978-3-642-40994-3_29);
+            without weights and clusters.
         bootstrap
             Take the interval from the spread over so many resampled data sets, or as
             :class:`Draws` says, to check that of the influences; needs NumPy.
         calibrate
-            Return the calibrated average precision instead: the one that the same ranking would
-            have at this prevalence (Siblini et al. 2020, arXiv 1909.02827), which makes segments of
-            unequal prevalence comparable. A number between 0 and 1, ``"highest"`` (see
-            :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. Its
-            interval is that of the influences; not with ``bounds``.
+            Return the calibrated average precision instead, that of the same ranking at this
+            prevalence, which makes segments of unequal prevalence comparable. A number between 0
+            and 1, ``"highest"`` (see :func:`summary`), or ``"pooled"``: the share of positives of
+            all rows of the model. Its interval is that of the influences; not with ``bounds``.
         top
             Compute only the area over the points that retrieve at most this many rows, such as the
             100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
@@ -109,35 +106,26 @@ class AreaVerbs(Evaluated[FrameT]):
         -------
         Same kind as ``frame``
             The keys, then ``n, n_pos, average_precision, status``, with ``ci`` also ``ci_low,
-            ci_high``, with ``bounds`` ``ap_lowest, ap_highest``, and with ``missing="drop"``
-            ``n_dropped``. With ``calibrate``, ``reference_prevalence,
-            calibrated_average_precision`` take the place of the area. With ``details`` also
-            ``prevalence``, with ``ci`` also ``n_effective, std_error``, and with ``top``
-            ``random_average_precision``, in the same rows. Sorted by the keys. Without ``by``, a
-            single model has one row even if there are no rows at all.
+            ci_high``, with ``bounds`` ``ap_lowest, ap_highest``. With ``calibrate``,
+            ``reference_prevalence, calibrated_average_precision`` take the place of the area. With
+            ``details`` also ``prevalence``, with ``ci`` ``n_effective, std_error``, and with
+            ``top`` ``random_average_precision``, in the same rows. Sorted by the keys. Without
+            ``by``, a single model has one row even if there are no rows at all.
 
             The area is null without positives; the calibrated one also without negatives. At an
             area of 1 or 0, ``std_error`` is null and the interval is the exact (Clopper-Pearson)
             one. With a single positive and any other area, all three are null. (``"boyd"`` has an
             interval with a single positive, and none at 1 and 0.)
 
-            Without ``ci``, ``status`` says only whether the area is defined. With it, it is
-            ``"below_chance"``, ``"few_positives"``, ``"few_clusters"``, ``"few_negatives"`` or
-            ``"few_scores"`` where the interval is not to be relied on: the reference,
-            ``examples/guide/reference.md``, has all of them.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
+            Without ``ci``, ``status`` says only whether the area is defined; with it, also where
+            the interval is not to be relied on. ``examples/guide/reference.md`` lists what it says.
 
         Notes
         -----
-        The influence of a row (with ``cluster``, of a cluster) is how much it changes the average
-        precision, to first order; the standard error is the square root of the sum of squared
-        influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
-        Student's t on the logit scale; the lower limit allows for the average precision of few rows
-        being too high on average. Formulas and coverage: ``examples/guide/statistics.md``.
+        The influence of a row (with ``cluster``, of a cluster) is how much it changes the area, to
+        first order; the standard error is the root of the sum of squared influences (Efron 1981,
+        doi 10.2307/2335442). The interval uses Student's t on the logit scale; the lower limit
+        allows for the bias of few rows. Formulas and coverage: ``examples/guide/statistics.md``.
 
         Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``top`` and no
         ``bootstrap``; with ``ci`` the result is a Polars frame.
@@ -255,11 +243,6 @@ class AreaVerbs(Evaluated[FrameT]):
             ``ci`` if fewer than 6 have. ``how="micro"`` has ``n, n_pos`` in place of
             ``n_segments``, and the ``status`` of a segment.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
-
         Notes
         -----
         The interval uses Student's t on the logit scale, with the effective number of segments less
@@ -370,23 +353,17 @@ class AreaVerbs(Evaluated[FrameT]):
         -------
         Same kind as ``frame``
             The keys, then ``n, n_pos, method, auc, status``, with ``ci`` also ``ci_low, ci_high``,
-            with ``calibrate`` ``reference_prevalence`` before ``method``, and with
-            ``missing="drop"`` ``n_dropped``. With ``details`` also ``prevalence`` and, with ``ci``,
-            ``n_effective, std_error``; with ``recall_range`` or ``top`` also
-            ``random_average_precision``: in the same part of the ``step`` area, null for other
-            methods, and with weights or calibration taken to be the prevalence at every recall.
-            Sorted by the keys, then in the order of ``method``.
+            with ``calibrate`` ``reference_prevalence`` before ``method``. With ``details`` also
+            ``prevalence`` and, with ``ci``, ``n_effective, std_error``; with ``recall_range`` or
+            ``top`` also ``random_average_precision``: in the same part of the ``step`` area, null
+            for other methods, and with weights or calibration taken to be the prevalence at every
+            recall. Sorted by the keys, then in the order of ``method``.
 
             Areas are null without positives; ``"gain"``, ``"roc"`` and calibrated areas also
             without negatives. With ``ci``, ``status`` says where intervals are not to be relied
             on, as in :func:`average_precision`; positives beyond ``recall_range`` or ``top`` do not
             count there. The largest area gets the exact (Clopper-Pearson) lower limit. The status
             is ``"no_std_error"`` if there is only one replicate, or if all have the same area.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
 
         Notes
         -----

@@ -155,7 +155,9 @@ _TOLD = (
     "calibrated_average_precision_low, calibrated_average_precision_high, "
     "calibrated_average_precision_std_error",
     "roc_auc_low, roc_auc_high, roc_auc_std_error",
-    *("model, baseline", "method", "auc", "measure", "best_value, worst_value"),
+    *("model, baseline", "reference", "difference", "ratio", "value_a, value_b"),
+    *("prevalence_a, prevalence_b", "p_value", "std_error", "status"),
+    *("n, n_pos", "method", "auc", "measure", "best_value, worst_value", "interpolated, gain"),
 )
 _EXPLAINED = {name: names for names in COLUMNS if names not in _TOLD for name in names.split(", ")}
 

@@ -19,6 +19,7 @@ from frame_prc._request.comparisons import (
     segments_compared,
 )
 from frame_prc._request.intervals import draws
+from frame_prc._request.options import is_list
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table
@@ -60,98 +61,82 @@ class ComparisonVerbs(Evaluated[FrameT]):
             A model that each other one is compared with, instead of each with the earlier ones.
         measure
             ``"average_precision"``, the default: models have the same rows, and so the same
-            prevalence. ``"calibrated_average_precision"``: that at another prevalence.
-            ``"roc_auc"``: the area under the ROC curve; ``"partial_roc_auc"``: up to the false
-            positive rate ``at``, on McClish's scale (0.5 is random, 1 perfect). Of probabilities:
-            ``"brier"``, ``"log_loss"``, ``"mean_score"``, ``"calibration_gap"`` (the mean score
-            less the share of positives), ``"observed_expected"`` (that share over the mean score),
-            and ``"brier_skill"`` (1 less the Brier score over that of the share of positives as the
-            score of all rows). At a point, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``,
-            ``"specificity"``, ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"``
-            (Matthews' correlation), ``"net_benefit"`` (Vickers & Elkin 2006) and
-            ``"precision_lift"`` (the precision over the share of positives). Of a list of measures,
-            each has a row, named in the column ``measure``.
+            prevalence. ``"calibrated_average_precision"``: that at another prevalence. Areas:
+            ``"roc_auc"``, ``"partial_roc_auc"`` (up to the false positive rate ``at``). Of
+            probabilities: ``"brier"``, ``"brier_skill"``, ``"log_loss"``, ``"mean_score"``,
+            ``"calibration_gap"``, ``"observed_expected"``. At a point, ``at``: ``"precision"``,
+            ``"recall"``, ``"fpr"``, ``"specificity"``, ``"f1"``, ``"accuracy"``,
+            ``"balanced_accuracy"``, ``"mcc"``, ``"net_benefit"``, ``"precision_lift"``.
+            ``examples/guide/reference.md`` explains them. Of a list, each has a row, named in the
+            column ``measure``; a list with ``over`` is refused.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
         at
-            Where such a measure is taken. ``{"threshold": 0.5}``: a threshold, the same for all
-            models and segments. A frame with a column ``threshold``, such as what
-            :func:`operating_points` returned for other rows: one for each segment and model, by the
-            keys that it has; the status is ``"no_threshold"`` where it has none. Neither must be
-            chosen on these rows: the intervals take it as given. Or what each model chooses a
-            threshold by in each segment, from these rows; the intervals allow for that.
-            ``{"recall": 0.7}``: the highest with this recall.
+            Where such a measure is taken. ``{"threshold": 0.5}``: a threshold for all models and
+            segments. A frame with a column ``threshold``, such as what :func:`operating_points`
+            returned for other rows: one for each segment and model, by the keys that it has; the
+            status is ``"no_threshold"`` where it has none. Neither must be chosen on these rows, as
+            intervals take it as given. Or what each model chooses one by in each segment, from
+            these rows; intervals allow for that. ``{"recall": 0.7}``: the highest with this recall.
             ``{"fpr": 0.05}``, ``{"predicted_rate": 0.1}``, ``{"predicted_count": 100}``: the lowest
             with at most this false positive rate, share, or number of rows predicted positive. Of
-            scores with few distinct values it moves in jumps, the status is ``"few_rows"``, and a
-            threshold is better given.
+            few distinct scores it moves in jumps, the status is ``"few_rows"``, and a threshold is
+            better given.
         over
-            A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
-            stands for others like them. Models are then compared by the mean of their differences
-            over these segments, within each combination of the other keys: a paired test with
-            segments as the independent units. Not with ``cluster``.
+            A key in ``by`` whose segments are a sample of others like them (queries, users, folds).
+            Models are then compared by the mean of their differences over these segments, within
+            each combination of the other keys: a paired test whose independent units are segments.
+            Not with ``cluster``, ``margin`` or ``scale``.
         permutations
             With ``over``: in place of Student's t, flip the signs of the differences so many times,
-            or as :class:`Draws` says; needs NumPy. The p-value is ``(1 + hits) / (1 +
-            replicates)``; with up to 16 segments all combinations of signs are evaluated.
+            or as :class:`Draws` says; needs NumPy. With up to 16 segments, all combinations.
         adjust
-            Show ``p_adjusted`` in place of ``p_value``: corrected for multiple testing over all
-            rows of the result that have one. ``"holm"`` controls the probability of any false
-            positive, ``"bh"`` (Benjamini & Hochberg 1995) their expected share. ``"max"`` controls
-            what Holm does, with more power where models, or pairs of them, are alike (Westfall &
-            Young 1993); needs NumPy, and is not for ``over``. Intervals are not corrected.
+            Correct p-values for multiple testing over all rows of the result: ``"holm"`` controls
+            the probability of any false positive, ``"bh"`` (Benjamini & Hochberg 1995) their
+            expected share, ``"max"`` what Holm does, with more power where models, or pairs of
+            them, are alike (Westfall & Young 1993); it needs NumPy, and is not for ``over``.
+            Intervals are not corrected.
         margin
-            The largest loss that does not matter, such as 0.01. The table then has a ``conclusion``
-            in place of the p-value: the model is ``"better"`` than its baseline, ``"not worse"``
-            (by as much as the margin), ``"worse"``, or it is ``"undecided"``. It goes by the
-            interval or, with ``adjust``, by the corrected p-values, and is ``"undecided"`` where
-            the ``status`` tells of too few rows. With 0 only what is better is not worse. Not with
-            ``over``.
+            The largest loss that does not matter, such as 0.01, for a ``conclusion`` in place of
+            the p-value: the model is ``"better"`` than its baseline, ``"not worse"`` (by as much as
+            the margin), ``"worse"`` or ``"undecided"``, as where the ``status`` tells of too few
+            rows. It goes by the interval or, with ``adjust``, by the corrected p-values. With 0,
+            only what is better is not worse.
         scale
-            ``"ratio"``: a column ``ratio`` in place of ``difference``, the measure of the model
-            over that of its baseline, such as of false positive rates, with an interval and a test
-            on the log scale. Where either is 0 the ratio is null, and ``status`` ``"undefined"``.
-            For measures from 0 on; not with ``margin`` or ``over``.
+            ``"ratio"``: the measure of the model over that of its baseline in place of their
+            difference, with an interval and a test on the log scale. Where either is 0 it is null,
+            and ``status`` ``"undefined"``. For measures from 0 on; not with ``margin``.
         details
             Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``model, baseline, difference, ci_low, ci_high, p_value, status``, with
-            ``adjust`` ``p_adjusted`` in place of ``p_value``, with ``margin`` ``conclusion``, and
-            with ``missing="drop"`` ``n_dropped``. With ``details`` also ``n, n_pos, value_a,
-            value_b`` (of the model and of its baseline), ``std_error``, with ``adjust`` ``p_value,
-            ci_low_adjusted, ci_high_adjusted`` (not with ``over``), with ``margin`` ``p_value,
-            p_margin``; for another ``measure`` also ``measure`` and, if calibrated,
-            ``reference_prevalence``. ``status`` is as in :func:`average_precision`, but never
-            ``"below_chance"``.
+            The keys, then ``model, baseline, difference`` (with ``scale`` ``ratio``), ``ci_low,
+            ci_high, p_value`` (with ``adjust`` ``p_adjusted``, with ``margin`` ``conclusion``),
+            ``status``. With ``details`` also ``n, n_pos, value_a, value_b`` (of the model and of
+            its baseline), ``std_error``, with ``adjust`` ``p_value, ci_low_adjusted,
+            ci_high_adjusted`` (not with ``over``), with ``margin`` ``p_value, p_margin``; for
+            another ``measure`` also ``measure`` and, if calibrated, ``reference_prevalence``.
+            ``status`` is as in :func:`average_precision`, but never ``"below_chance"``.
 
-            Sorted by the keys, then in the order of the baselines and of their models. Without
-            ``baseline``, each model is compared with each earlier one: of ``["old", "new"]`` the
-            difference is ``new`` less ``old``. Models in long data are in the order of their names,
-            or of an ``Enum``.
+            Sorted by the keys, then in the order of the baselines and of their models: of ``["old",
+            "new"]`` the difference is ``new`` less ``old``. Models in long data are in the order of
+            their names, or of an ``Enum``.
 
             With ``over``, the keys are the others, ``n_segments`` and, with ``details``,
-            ``n_undefined`` count segments, and the difference is the mean over these, with its
-            interval by Student's t; that is null if all differences are equal. ``status`` is
-            ``"ok"``, or ``"few_segments"`` with fewer than 6.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says, and if there is nothing to compare.
+            ``n_undefined`` count segments, and the interval is Student's t, null if all differences
+            are equal. ``status`` is ``"few_segments"`` with fewer than 6.
 
         Notes
         -----
         The standard error comes from the difference of the two influences of each row (with
         ``cluster``, of each cluster), so it accounts for models that find the same rows hard. The
-        interval comes from those of the two areas (Zou & Donner 2008), and the p-value is the
-        smallest ``1 - ci`` whose interval does not contain 0, so they never contradict each other.
-        Standard error, interval and p-value are null if the rows show no spread: two models that
-        rank alike, or a single positive. ``examples/guide/statistics.md`` in the repository has the
+        interval comes from those of the two areas (Zou & Donner 2008); the p-value is the smallest
+        ``1 - ci`` whose interval does not contain 0. Both are null if the rows show no spread: two
+        models that rank alike, or a single positive. ``examples/guide/statistics.md`` has the
         formulas and simulated error rates.
 
         Examples
@@ -187,9 +172,14 @@ class ComparisonVerbs(Evaluated[FrameT]):
         def table(models: Request, base: str | None) -> Table:
             """Return what compares the models of a request."""
             if over is not None:
-                for name, is_given in (("margin", margin is not None), ("scale", scale == "ratio")):
+                refused = {
+                    "margin=": margin is not None,
+                    "scale=": scale == "ratio",
+                    "a list in measure=": is_list(measure),
+                }
+                for name, is_given in refused.items():
                     if is_given:
-                        raise OptionError(f"{name}= is given with over=", "one of them")
+                        raise OptionError(f"{name} is given with over=", "one of them")
                 found = models_measured(models, measure, calibrate, held)
                 return PairedDifferences(
                     paired(models, level, base, over, drawn, adjust, asked.cluster, found)
@@ -229,28 +219,27 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         against
-            What each segment is compared with; each model is compared with itself. ``"others"``:
-            the other segments, each ranked by itself; the reference is the mean of their areas,
-            weighted by their positives, which are taken as given. ``"rest"``: all rows outside it,
-            ranked as one list. The work is rows times segments: 400,000 rows in 2,000 segments take
-            a minute or two, and a product above 4 billion is an error. ``"overall"``: all rows,
-            including its own, as one list. If scores are higher where positives are more frequent,
-            one list is easier to rank than its segments, and all of them may look worse than it.
-            ``"previous"``: the segment before it in the order of the last key in ``by``, among
-            those with the same other keys; one that does not occur is skipped. Text keys are in the
-            order of text. ``{"region": "north"}``: the segment with these values of the keys, among
-            those with the same other keys; ``None`` stands for a missing key. ``"random"``: a
-            random order of the labels of the segment; needs NumPy, without ``cluster``. The p-value
-            is one-sided: ``(1 + hits) / (1 + replicates)``, with hits the random orders whose
-            average precision is at least that of the segment. Scores, ties and weights stay with
-            their rows.
+            What each segment of a model is compared with. ``"others"``: the other segments, each
+            ranked by itself; the reference is the mean of their areas, weighted by their positives,
+            which are taken as given. ``"rest"``: all rows outside it, ranked as one list. The work
+            is rows times segments: 400,000 rows in 2,000 segments take a minute or two, and a
+            product above 4 billion is an error. ``"overall"``: all rows, including its own, as one
+            list. If scores are higher where positives are more frequent, one list is easier to rank
+            than its segments, and all of them may look worse than it. ``"previous"``: the segment
+            before it in the order of the last key in ``by`` (of text: of the text), of those that
+            occur with the same other keys.
+            ``{"region": "north"}``: the one with these values, among those with the same other
+            keys; ``None`` is a missing key. ``"random"``: a random order of the labels of the
+            segment; needs NumPy, without ``cluster``. The p-value is one-sided: ``(1 + hits) / (1 +
+            replicates)``, with hits the orders whose average precision is at least that of the
+            segment. Scores, ties and weights stay with their rows.
         ci
             The level of the interval for the difference in the population of the rows.
         measure
             ``"calibrated_average_precision"``, the default: both sides are at the same prevalence.
             ``"average_precision"`` grows with the prevalence, so segments of unequal prevalence
-            differ for that reason alone; ``"roc_auc"`` does not. The others are those of
-            :func:`compare_models`.
+            differ for that reason alone; ``"roc_auc"`` does not. The others, or a list of them, are
+            as in :func:`compare_models`.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
@@ -261,40 +250,32 @@ class ComparisonVerbs(Evaluated[FrameT]):
             How many random orders there are for ``against="random"``, 1,000 by default, or
             :class:`Draws`.
         adjust
-            Show ``p_adjusted`` in place of ``p_value``: corrected for multiple testing, as in
-            :func:`compare_models`.
+            Correct p-values for multiple testing, as in :func:`compare_models`.
         margin
             The largest loss that does not matter, as in :func:`compare_models`.
         scale
-            ``"ratio"``: a column ``ratio`` in place of ``difference``, as in
-            :func:`compare_models`.
+            ``"ratio"`` in place of the difference, as in :func:`compare_models`.
         details
             Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``reference, difference, ci_low, ci_high, p_value, status``, with
-            ``adjust`` ``p_adjusted`` in place of ``p_value``, with ``margin`` ``conclusion``, and
-            with ``missing="drop"`` ``n_dropped``. With ``details`` also ``measure``, ``n, n_pos``
-            of the segment, ``prevalence_a, prevalence_b, value_a, value_b`` (of the segment and of
-            its reference), ``reference_prevalence, std_error``, and with ``adjust`` ``p_value,
-            ci_low_adjusted, ci_high_adjusted``, with ``margin`` ``p_value, p_margin``. Sorted by
-            the keys.
+            The keys, then ``reference, difference`` (with ``scale`` ``ratio``), ``ci_low, ci_high,
+            p_value`` (with ``adjust`` ``p_adjusted``, with ``margin`` ``conclusion``), ``status``.
+            With ``details`` also ``measure``, ``n, n_pos`` of the segment, ``prevalence_a,
+            prevalence_b, value_a, value_b`` (of the segment and of its reference),
+            ``reference_prevalence, std_error``, and with ``adjust`` ``p_value, ci_low_adjusted,
+            ci_high_adjusted``, with ``margin`` ``p_value, p_margin``. Sorted by the keys.
 
             ``status`` is that of the worse of the two sides, but never ``"below_chance"``. A
             segment that has nothing to be compared with, such as the first week, has nulls and the
-            status ``"no_other"``. A named segment is in the result too, with a difference of 0 and
-            no test.
+            status ``"no_other"``. The segment that ``against`` names has a difference of 0 and no
+            test.
 
             With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval,
-            and the p-value is null if there are no positives or no negatives. The test also holds
-            for few positives, so ``status`` is never ``"few_positives"``.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says, and if there is nothing to compare.
+            and the p-value is null without positives or negatives. The test holds for few
+            positives, so ``status`` is never ``"few_positives"``.
 
         Notes
         -----

@@ -108,11 +108,6 @@ class CurveVerbs(Evaluated[FrameT]):
             ``over``, there are only ``at_recall, precision, n_segments``, the number of segments
             that reach the recall.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
-
         Notes
         -----
         Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``gain``, ``calibrate``,
@@ -201,11 +196,6 @@ class CurveVerbs(Evaluated[FrameT]):
             fewer than 4 beyond the recall, so always close to 1: the band may then cover less.
             Otherwise it is that of :func:`average_precision`. Sorted by the keys, then by recall
             ascending: every segment has the same rows.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says, and without NumPy.
 
         Notes
         -----
@@ -351,11 +341,6 @@ class CurveVerbs(Evaluated[FrameT]):
             With ``thresholds``, a column ``below`` follows ``threshold``, both as floats, and only
             bins with rows are returned. With ``ascending``, thresholds ascend, and a column
             ``above`` replaces ``below``: a bin holds the scores above it, up to ``threshold``.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
 
         Notes
         -----

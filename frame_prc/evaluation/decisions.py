@@ -63,58 +63,54 @@ class DecisionVerbs(Evaluated[FrameT]):
         precision
             The point of highest recall with at least this precision, above 0 and up to 1.
         threshold
-            The point at this threshold, which may lie between two scores. A number or a list of
+            The point at this threshold, rounded to the dtype of the scores. A number or a list of
             numbers is for all segments. A column or an expression gives each segment its own; it
             must be constant within a segment, over dropped rows too. So does a frame with a column
-            ``threshold``, such as what this verb returned for other rows: its other columns must be
+            ``threshold``, such as what this verb returned for other rows: its other columns are
             keys in ``by`` (and ``model``) or columns of operating points; ``target`` is kept;
-            segments that only it has are left out. Thresholds are rounded to the dtype of the
-            scores.
+            segments that only it has are left out.
         f_beta
             The point of the highest F score, with recall weighing this many times precision.
         predicted_rate
             The point with the largest share of rows predicted positive that is at most this one,
-            above 0 and up to 1: an alert budget. The budget is spent even if the last alerts find
-            nothing, so a smaller share may have the same recall.
+            above 0 and up to 1: an alert budget, spent even if the last alerts find nothing.
         predicted_count
             The same for a number of rows, such as the 100 cases that can be looked into; with
             weights a sum of them. Rows of equal score are retrieved together: if they do not all
-            fit, none of them is, and if not even the first fit, the row holds nulls. ``Top(100,
-            ties="expected")`` retrieves as many of them as fit, at random; ``threshold`` is then
-            the score of that tie.
+            fit, none of them is. ``Top(100, ties="expected")`` retrieves as many as fit, at random;
+            ``threshold`` is then the score of that tie.
         fpr
             The point of highest recall at which at most this share of the negatives is predicted
             positive, from 0 to 1; nulls without negatives.
         cost
             The point of least cost, for ``(cost of a false positive, cost of a false negative)``,
-            or a list of such pairs. If predicting no row positive costs the least, the threshold is
-            ``inf``, which only scores of ``inf`` reach. ``target_value`` is the first cost as a
-            share of both: the best threshold if scores are calibrated probabilities.
+            or a list of such pairs. The threshold is ``inf`` if no alert at all costs the least.
+            ``target_value`` is the first cost as a share of both: the best threshold if scores are
+            calibrated probabilities.
         joint
             Add a row, before the others, for the most precise point that meets all of the targets
             at once: two or more of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and
-            ``predicted_count``, one number each. Where no point does, its row holds nulls.
+            ``predicted_count``, one number each.
         guarantee
             Choose thresholds that meet the target on new rows of the same distribution too, with at
             least this probability, such as ``0.95``. Without it, about half miss it there. For
             ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. Of too
-            few rows, the row holds nulls, and ``n_needed`` is the least number of positives
-            (``recall``), negatives (``fpr``) or rows predicted positive (``precision``) that can be
-            enough: with ``cluster`` and weights, the effective number. Needs NumPy.
+            few rows, the row holds nulls, and ``n_needed`` is how many positives (``recall``),
+            negatives (``fpr``) or rows predicted positive (``precision``) can be enough: with
+            ``cluster`` and weights, the effective number. Needs NumPy.
         calibrate
             The prevalence where the thresholds will be used, as in :func:`average_precision`:
             positives and negatives then weigh as much as they do there, so that precision, F
             scores, costs and budgets are those of as many deployed rows. Recall and false positive
             rate stay as they are.
         ci
-            Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
-            itself, intervals of this level for the precision and the recall that new rows have at
-            the threshold in the table. At a ``threshold=`` they are Wilson's. A threshold chosen on
-            these rows does better on them than on new ones: there the intervals are exact (Clopper
-            & Pearson 1934), and the lower limits allow for the loss, as a bootstrap of 1,000
-            replicates estimates it; it needs NumPy. With a ``guarantee`` they need no bootstrap.
-            With ``cluster`` and weights, both count effective rows (Korn & Graubard 1998). Not with
-            sums of weights in ``pos`` and ``neg``.
+            Add intervals of this level for the precision and the recall that new rows have at the
+            threshold in the table, for each target by itself. At a ``threshold=`` they are
+            Wilson's. A threshold chosen on these rows does better on them than on new ones: there
+            the intervals are exact (Clopper & Pearson 1934), and the lower limits allow for the
+            loss, as a bootstrap of 1,000 replicates estimates it, which needs NumPy; with a
+            ``guarantee`` there is none. With ``cluster`` and weights, both count effective rows
+            (Korn & Graubard 1998). Not with sums of weights in ``pos`` and ``neg``.
         details
             Add the columns that are named so below.
 
@@ -122,10 +118,10 @@ class DecisionVerbs(Evaluated[FrameT]):
         -------
         Same kind as ``frame``
             The keys, then ``target, threshold, precision, recall, predicted_count, status``, with
-            ``cost`` also ``expected_cost``, null for other targets, and with ``missing="drop"``
-            ``n_dropped``. With ``ci``, ``precision_low, precision_high`` take the place of
-            ``predicted_count``. With ``details`` also ``criterion, target_value, tp, fp, fn, tn,
-            fpr, f_score, predicted_rate``, with ``calibrate`` ``reference_prevalence``, with ``ci``
+            ``cost`` also ``expected_cost``, null for other targets. With ``ci``, ``precision_low,
+            precision_high`` take the place of ``predicted_count``. With ``details`` also
+            ``criterion, target_value, tp, fp, fn, tn, fpr, f_score, predicted_rate``, with
+            ``calibrate`` ``reference_prevalence``, with ``ci``
             ``recall_low, recall_high``, and with ``guarantee`` ``n_needed``. With
             ``ascending=True``, also ``ascending``, so that these thresholds cannot be held to
             scores in the other direction. Sorted by the keys, then in the order of the parameters
@@ -134,11 +130,6 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
             ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a
             segment that a column or a frame gives none, or else as in :func:`average_precision`.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
 
         Notes
         -----
@@ -244,11 +235,6 @@ class DecisionVerbs(Evaluated[FrameT]):
             and with ``calibrate`` ``reference_prevalence``.
             ``status`` is ``"not_met"`` for a share that not even the first rows fit into (its row
             holds nulls), or as in :func:`operating_points`. Sorted by the keys, then by the steps.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
 
         Notes
         -----

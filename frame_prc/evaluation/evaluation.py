@@ -295,13 +295,10 @@ def evaluate(
 
     Notes
     -----
-    Of a DuckDB relation, a PySpark DataFrame or an Ibis table, columns are given by name, and the
-    engine does all the work and reports invalid data with an error of its own. Counts, curves,
-    points and areas without an interval are lazy frames of the same engine; what has an interval, a
-    test or a mean is a Polars frame, of which a row per segment was collected. At the call of a
-    verb, the values of an Ibis table are checked, by one query with one row; a PySpark frame is
-    sampled once, to cut large segments into ranges. Results of DuckDB and Ibis are sorted, Spark's
-    is not. There are up to 1,000 ``thresholds``.
+    Of a DuckDB relation, a PySpark DataFrame or an Ibis table, columns are given by name, up to
+    1,000 ``thresholds``, and the engine does all the work. Counts, curves, points and areas without
+    an interval are lazy frames of the same engine, those of Spark unsorted; what has an interval, a
+    test or a mean is a Polars frame. ``examples/guide/engines.md`` has more.
 
     Examples
     --------

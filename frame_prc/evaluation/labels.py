@@ -63,11 +63,6 @@ class LabelVerbs(Evaluated[FrameT]):
             and ``status``, as in :func:`average_precision`. With ``details`` also ``n_unlabelled``,
             ``proxy_weight``, the part that the judge has, from 0 to 1, and ``std_error``.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
-
         Notes
         -----
         The labelled rows must be drawn at random from all. The measure is ``h + λ (u - p)``: by the

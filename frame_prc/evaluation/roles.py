@@ -90,7 +90,10 @@ NAMES = ("truth", "score", *Roles.__annotations__)
 _HEADING = "Parameters\n----------\n"
 SECTION = _HEADING + TEXTS
 _FRAME_NAMED = "frame\n    One row per item: any frame that :func:`evaluate` takes.\n"
-_ROLES_NAMED = f"{', '.join(NAMES)}\n    Its columns by role, as :func:`evaluate` describes them.\n"
+_ROLES_NAMED = (
+    f"{', '.join(NAMES)}\n"
+    "    Its columns by role, as :func:`evaluate` describes them and the errors they raise.\n"
+)
 
 
 def _parameters() -> list[Parameter]:

@@ -234,11 +234,6 @@ class SearchVerbs(Evaluated[FrameT]):
             value, or none a standard error, ``"plan_ended"`` after the last look. Sorted by the
             keys.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says, and without NumPy.
-
         Notes
         -----
         Bounds spend an equal part of the error at each look, and are drawn from the variances of

@@ -105,11 +105,6 @@ class SegmentVerbs(Evaluated[FrameT]):
             from ``gap_if_equal`` on are null, as they are if clusters have rows in several segments
             and are effectively fewer than the segments.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
-
         Notes
         -----
         Q, ``tau`` and ``gap_if_equal`` are computed from the logits of the average precisions and
@@ -195,11 +190,6 @@ class SegmentVerbs(Evaluated[FrameT]):
             are ``"few_positives"`` (of some measures ``"few_rows"`` or ``"few_negatives"``) where
             they are so near 0 or 1 that intervals cover too little: on average fewer than 2 of the
             rows that the measure rests on differ from the rest.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says, and without NumPy.
 
         Notes
         -----
@@ -291,11 +281,6 @@ class SegmentVerbs(Evaluated[FrameT]):
             ``difference=`` ``model, baseline`` in place of ``value``, and with ``missing="drop"``
             ``n_dropped``. ``status`` says where the standard error is not to be relied on, or is
             null. Sorted by the keys.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
 
         Notes
         -----

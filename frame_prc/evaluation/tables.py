@@ -61,16 +61,16 @@ class TableVerbs(Evaluated[FrameT]):
             The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: that of
             the segment of the model where positives are most frequent, of those with 20 rows of
             each class, and at most 0.5; areas calibrated down are biased where negatives are few.
-            ``"pooled"``: the share of positives of all rows of the model. Give a number between 0
-            and 1 to hold reports of several months to the same one.
+            ``"pooled"``: the share of positives of all rows of the model. A number between 0 and 1
+            holds reports of several months to the same one.
         overall
-            For each model, add a row for all rows pooled and a row for the mean of the segments,
-            with null keys. A column ``level`` before the keys then says what each row is.
+            For each model, add a row for all rows pooled and one for the mean of the segments, with
+            null keys; a column ``level`` before the keys says which.
         segments
-            What the interval of the mean of the segments is for. ``"fixed"``: these segments are
-            all there are (regions, devices), and only their rows are a sample, so that variances
-            add up. ``"sampled"``: the segments stand for others like them (queries, users, folds);
-            the interval comes from their spread, and ``level`` is ``"macro_sampled"``.
+            What the interval of that mean is for. ``"fixed"``: these segments are all there are
+            (regions, devices), and only their rows are a sample. ``"sampled"``: they stand for
+            others like them (queries, users, folds); the interval comes from their spread, and
+            ``level`` is ``"macro_sampled"``.
         measures
             Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
             a point, ``at``.
@@ -89,15 +89,13 @@ class TableVerbs(Evaluated[FrameT]):
         -------
         Same kind as ``frame``
             The keys, then ``n, n_pos, average_precision, ci_low, ci_high``, ``lift`` unless
-            ``overall`` is given, the ``measures``, and ``status``, before it with
-            ``missing="drop"`` ``n_dropped``. With ``details`` also ``prevalence, n_effective,
-            std_error``, the measures ``random_average_precision,
+            ``overall`` is given, the ``measures``, and ``status``. With ``details`` also
+            ``prevalence, n_effective, std_error``, ``random_average_precision,
             chance_corrected_average_precision, normalised_average_precision``,
-            ``reference_prevalence, calibrated_average_precision``,
-            ``calibrated_average_precision_std_error``, ``calibrated_average_precision_low,
-            calibrated_average_precision_high``, ``interpolated, normalised_interpolated, gain,
-            best_f1, best_f1_threshold``, ``roc_auc, roc_auc_std_error, roc_auc_low, roc_auc_high``
-            and, with ``overall``, ``n_undefined``. Sorted by the keys.
+            ``reference_prevalence``, ``calibrated_average_precision`` and ``roc_auc`` (both also
+            with ``_std_error``, ``_low`` and ``_high``), ``interpolated, normalised_interpolated,
+            gain, best_f1, best_f1_threshold`` and, with ``overall``, ``n_undefined``. Sorted by the
+            keys.
 
             Other measures, each with its interval, are those of :func:`compare_models`; of
             probabilities, a score above 1 by up to 0.001, as of rounded sums, counts as 1. Areas
@@ -109,13 +107,7 @@ class TableVerbs(Evaluated[FrameT]):
             follow the segments. In a macro row, sizes are sums, measures are means over the
             segments that have them, and the interval adds up what each row, or cluster, does to all
             segments; in a ``"macro"`` row it is null, and ``status`` ``"no_std_error"``, if any of
-            these segments has no standard error, because of a single positive or an average
-            precision of exactly 0 or 1.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, DataError
-            As :func:`evaluate` says.
+            them has no standard error: of a single positive, or an area of exactly 0 or 1.
 
         Notes
         -----

@@ -63,6 +63,7 @@ def test_the_measure_is_shown_without_details():
         ({"measure": ["roc_auc", "brier"], "margin": 0.1}, "margin= is given with 2 measures"),
         ({"measure": ["brier", "brier_skill"], "scale": "ratio"}, "'brier_skill', whose values"),
         ({"measure": ["roc_auc", "brier"], "calibrate": 0.1}, "calibrate= is given with measure="),
+        ({"measure": ["roc_auc", "brier"], "over": "region"}, "a list in measure= is given with"),
     ],
 )
 def test_what_several_cannot_have_is_one_error(kind, asked, says):
