@@ -123,9 +123,8 @@ class AreaVerbs(Evaluated[FrameT]):
         Notes
         -----
         The influence of a row (with ``cluster``, of a cluster) is how much it changes the area, to
-        first order; the standard error is the root of the sum of squared influences (Efron 1981,
-        doi 10.2307/2335442). The interval uses Student's t on the logit scale; the lower limit
-        allows for the bias of few rows. Formulas and coverage: ``examples/guide/statistics.md``.
+        first order (Efron 1981, doi 10.2307/2335442). Formulas and coverage of the interval:
+        ``examples/guide/statistics.md``.
 
         Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``top`` and no
         ``bootstrap``; with ``ci`` the result is a Polars frame.

@@ -132,12 +132,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        The standard error comes from the difference of the two influences of each row (with
-        ``cluster``, of each cluster), so it accounts for models that find the same rows hard. The
-        interval comes from those of the two areas (Zou & Donner 2008); the p-value is the smallest
-        ``1 - ci`` whose interval does not contain 0. Both are null if the rows show no spread: two
-        models that rank alike, or a single positive. ``examples/guide/statistics.md`` has the
-        formulas and simulated error rates.
+        The standard error accounts for models that find the same rows hard. Interval and p-value
+        agree; both are null if the rows show no spread: two models that rank alike, or a single
+        positive. Formulas and simulated error rates: ``examples/guide/statistics.md``.
 
         Examples
         --------
@@ -276,12 +273,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
             With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval,
             and the p-value is null without positives or negatives. The test holds for few
             positives, so ``status`` is never ``"few_positives"``.
-
-        Notes
-        -----
-        The standard error comes from the influences of the rows of both sides (with ``cluster``, of
-        each cluster, which may have rows on both); interval and p-value are as in
-        :func:`compare_models`.
 
         Examples
         --------

@@ -54,7 +54,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         """Best threshold of each segment for a target, or given ones.
 
         Give any number of targets, each as a number or a list. Of equally good points, the most
-        precise is taken, then the one of highest recall, then the one of highest threshold.
+        precise is taken, then that of highest recall, then that of highest threshold.
 
         Parameters
         ----------
@@ -121,11 +121,10 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``cost`` also ``expected_cost``, null for other targets. With ``ci``, ``precision_low,
             precision_high`` take the place of ``predicted_count``. With ``details`` also
             ``criterion, target_value, tp, fp, fn, tn, fpr, f_score, predicted_rate``, with
-            ``calibrate`` ``reference_prevalence``, with ``ci``
-            ``recall_low, recall_high``, and with ``guarantee`` ``n_needed``. With
-            ``ascending=True``, also ``ascending``, so that these thresholds cannot be held to
-            scores in the other direction. Sorted by the keys, then in the order of the parameters
-            above, thresholds of a column or frame last.
+            ``calibrate`` ``reference_prevalence``, with ``ci`` ``recall_low, recall_high``, and
+            with ``guarantee`` ``n_needed``. With ``ascending=True``, also ``ascending``, so that
+            these thresholds cannot be held to scores in the other direction. Sorted by the keys,
+            then in the order of the parameters above, thresholds of a column or frame last.
 
             ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
             ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a

@@ -236,13 +236,11 @@ class SearchVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        Bounds spend an equal part of the error at each look, and are drawn from the variances of
-        the periods. How much periods differ beyond sampling is learned from those of the
-        reference, and allowed for as far as it tells: take 8 or more. Periods are of similar size,
-        or those of the reference larger: few positives have an area that is too high. Segments
-        share the error equally. Clusters are taken to be within periods: users who come back every
-        week make weeks more alike than is assumed.
-        ``examples/guide/statistics.md`` in the repository has simulated error rates and delays.
+        How much periods differ beyond sampling is learned from those of the reference, and allowed
+        for as far as it tells: take 8 or more. Periods are of similar size, or those of the
+        reference larger: few positives have an area that is too high. Segments share the error
+        equally. Clusters are taken to be within periods: users who come back every week make weeks
+        more alike than is assumed. Error rates and delays: ``examples/guide/statistics.md``.
 
         Examples
         --------

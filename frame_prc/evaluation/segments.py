@@ -107,11 +107,8 @@ class SegmentVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        Q, ``tau`` and ``gap_if_equal`` are computed from the logits of the average precisions and
-        their standard errors, and the last two converted back at the mean. A permutation gives
-        ``gap_if_equal`` as the mean gap of its draws, and corrects the standard errors behind
-        ``tau`` and ``i_squared``. With ``cluster``, clusters are the independent units. Formulas
-        and simulated error rates are in ``examples/guide/statistics.md`` in the repository.
+        With ``cluster``, clusters are the independent units. Formulas and simulated error rates:
+        ``examples/guide/statistics.md``.
 
         Examples
         --------

@@ -109,12 +109,6 @@ class TableVerbs(Evaluated[FrameT]):
             segments; in a ``"macro"`` row it is null, and ``status`` ``"no_std_error"``, if any of
             them has no standard error: of a single positive, or an area of exactly 0 or 1.
 
-        Notes
-        -----
-        If ``pos`` and ``neg`` are sums of weights without ``pos_squares`` and ``neg_squares``, the
-        interval is null, and ``status`` is ``"no_std_error"`` in place of ``"ok"``,
-        ``"few_positives"`` and ``"below_chance"``.
-
         Examples
         --------
         >>> import polars as pl
