@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
-from frame_prc._charts.summary_data import dots_of, ends_and_largest, split_keys
+from frame_prc._charts.summary_data import dots_of, ends_and_largest, is_ordered, split_keys
 from frame_prc._charts.text import has_few, make_unique, safe, short
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -32,6 +32,7 @@ from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.summary import Summary
+from frame_prc._tables.watched import Watched
 
 ADJUST = "holm"
 # What a segment is, beside the others.
@@ -46,6 +47,7 @@ _OF_EACH = 20  # worst, best and largest
 _POINTS = 300  # of a curve of all rows
 _SCORE_BINS, _RELIABILITY_BINS = 50, 10
 _MOST_PANELS = 24
+_REFERENCE, _MOST_LOOKS = 8, 1_000  # periods
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,29 @@ class Evaluation:
             return table
         return self._names.with_segments(table).unique(MODEL, keep="first", maintain_order=True)
 
+    @cached_property
+    def watched(self) -> pl.DataFrame:
+        """As :func:`frame_prc.monitor` at one prevalence, where asked and segments are in order.
+
+        The reference is the first eight periods, or of fewer than 16 the first half.
+        """
+        if not self.in_order or self.rows.columns.lacks_squares:
+            return pl.DataFrame()
+        periods = self.segments["key_0"].drop_nulls().len()
+        first = max(2, min(periods // 2, _REFERENCE))
+        if periods <= first:
+            return pl.DataFrame()
+        measured = Measured("calibrated_average_precision", self.options.calibration)
+        looks, error = min(periods - first, _MOST_LOOKS), self.alpha
+        table = Watched(measured, "key_0", first, looks, error, 1, False, False, None)
+        return self._names.with_segments(self._computed(table)).drop(table.hidden)
+
+    @property
+    def reference_text(self) -> str:
+        """The periods that others are watched against."""
+        own = self.watched.filter(model=self.best, conclusion="reference")
+        return f"the first {own.height}"
+
     # --- what is found of segments ---------------------------------------------------------------
 
     @cached_property
@@ -245,6 +270,12 @@ class Evaluation:
         """Whether the only key is a time: then segments are in its order."""
         dtypes = list(self.rows.columns.key_dtypes.values())
         return len(dtypes) == 1 and dtypes[0] in (pl.Date, pl.Datetime)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether segments are asked for over time, and the only key has an order."""
+        dtypes = list(self.rows.columns.key_dtypes.values())
+        return "time" in self.options.sections and len(dtypes) == 1 and is_ordered(dtypes[0])
 
     @cached_property
     def standings(self) -> pl.DataFrame:

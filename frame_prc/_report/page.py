@@ -26,7 +26,7 @@ from frame_prc._charts.curve_rows import drawn_height
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
 from frame_prc._formulas import calibrated_precision
-from frame_prc._report.answers import NAMED, Answer, lowest_segments
+from frame_prc._report.answers import NAMED, Answer, lowest_segments, over_time
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
@@ -81,6 +81,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         sizes=_sizes(found),
         heterogeneity=_with_names(found),
         budgets=_budgets(found),
+        over_time=over_time(found),
         most_chosen=MOST_CHOSEN,
     )
 

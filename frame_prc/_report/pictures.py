@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,13 +13,13 @@ import polars as pl
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.summary import plot_summary
-from frame_prc._charts.summary_data import ALL, PAIR, split_keys
+from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
 from frame_prc._charts.text import safe, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.operating_points import iso_lines
-from frame_prc._lazy import join, key_names
+from frame_prc._lazy import join, key_names, left_join
 from frame_prc._report.answers import NAMED
 from frame_prc._report.encodings import (
     DASHED,
@@ -292,13 +293,15 @@ def _tooltips(texts: list[str], rates: list[str]) -> list[alt.Tooltip]:
     ]
 
 
-def _in_panels(chart: AnyChart, panel: str, rows: str | pl.DataFrame) -> AnyChart:
+def _in_panels(
+    chart: AnyChart, panel: str, rows: str | pl.DataFrame, columns: int = 3, **size: int
+) -> AnyChart:
     """Return a chart in panels of rows, or of those of a data set that the page fills."""
     order = alt.EncodingSortField(field="place", op="min")
     header = alt.Header(labelFontWeight=600, labelColor=LOOK.text)
     facet = alt.Facet(f"{panel}:N", sort=order, title=None, header=header)
     data = alt.NamedData(rows) if isinstance(rows, str) else rows
-    panels = chart.properties(data=data, **_PANEL).facet(facet=facet, columns=3)
+    panels = chart.properties(data=data, **_PANEL | size).facet(facet=facet, columns=columns)
     if isinstance(rows, str):
         panels = panels.properties(datasets={rows: []})
     return panels.configure(**LOOK.config())
@@ -365,6 +368,63 @@ def _reliability(found: Evaluation) -> AnyChart | None:
     return _in_panels(chart, "panel", rows)
 
 
+def _over_time(found: Evaluation) -> AnyChart | None:
+    """Return the areas in the order of their segments, a panel per model, with their limits."""
+    rows = _in_order(found)
+    if rows.is_empty():
+        return None
+    ends = [rows[name].drop_nulls() for name in ("value", "ci_low", "ci_high", "limit")]
+    known = pl.concat(ends)
+    least = math.floor(10 * min(known.to_list(), default=0.0)) / 10
+    y = Axis("y", "Average precision", (least, end_of(known, 1.0)))
+    colour, size = of_models(found), 50 if found.segments.height <= _MOST_NAMES else 20
+    base = alt.Chart().encode(x=_along_time(found))
+    limit = base.mark_line(strokeWidth=1, color=LOOK.muted, interpolate="step")
+    line = base.mark_line(strokeWidth=1.2)
+    alarm = base.transform_filter(alt.FieldEqualPredicate(field="conclusion", equal="alarm"))
+    triangle = alarm.mark_point(shape="triangle-down", filled=True, size=130, stroke=LOOK.text)
+    chart = alt.layer(
+        base.mark_line(**DASHED).encode(**y.of("reference")),
+        limit.encode(**y.of("limit")),
+        line.encode(**y.of("value"), color=colour, detail="run:N"),
+        *dots(base, "value", y, colour, size),
+        triangle.encode(**y.of("value"), color=colour),
+    )
+    return _in_panels(chart, "name", rows, columns=1, width=700, height=160)
+
+
+def _in_order(found: Evaluation) -> pl.DataFrame:
+    """Return the areas of segments in their order, and what a watch says, if there is one."""
+    if not found.in_order or found.segments.height == 1:
+        return pl.DataFrame()
+    keys = found.segments.select("segment", "key_0", at="name").drop_nulls("key_0")
+    if found.in_time:
+        keys = keys.with_columns(at=milliseconds(keys["key_0"]))
+    rows = join(found.scorecard.filter(level="segment"), keys.drop("key_0"), on="segment")
+    watched = {"reference": pl.Float64, "limit": pl.Float64, "conclusion": pl.String}
+    if found.watched.is_empty():
+        rows = rows.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in watched.items())
+    else:
+        own = found.watched.select("model", "segment", *watched)
+        rows = left_join(rows, own, ["model", "segment"])
+    rows = rows.sort("segment")
+    place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
+    undefined = pl.col(CALIBRATED).is_null()
+    return rows.select(
+        "at", "status", *watched,
+        value=CALIBRATED, ci_low=f"{CALIBRATED}_low", ci_high=f"{CALIBRATED}_high",
+        run=undefined.cum_sum().over("model"), name=names(found, rows["model"]), place=place,
+    )  # fmt: skip
+
+
+def _along_time(found: Evaluation) -> alt.X:
+    """Return the axis of segments in their order, which is a clock for times."""
+    axis = alt.Axis(labelOverlap=True, grid=False, labelAngle=0)
+    if found.in_time:
+        return alt.X("at:T", title=None, axis=axis, scale=alt.Scale(type="utc", padding=8))
+    return alt.X("at:N", title=None, axis=axis, sort=None)
+
+
 Picture = Callable[[Evaluation], AnyChart | None]
 
 OF_ANSWERS: dict[str, Picture] = {
@@ -380,6 +440,7 @@ OF_SECTIONS: dict[str, tuple[str, Picture]] = {
     "roc": ("roc", _roc),
     "scores": ("scores", _scores),
     "reliability": ("reliability", _reliability),
+    "time": ("time", _over_time),
 }
 
 
