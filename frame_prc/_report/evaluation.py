@@ -16,7 +16,6 @@ from frame_prc._charts.text import has_few, make_unique, safe, short
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.counts import Counts
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.lines import Lines
@@ -31,6 +30,7 @@ from frame_prc._tables.compare import Differences
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.reliability import Reliability
+from frame_prc._tables.score_bins import ScoreBins
 from frame_prc._tables.summary import Summary
 from frame_prc._tables.watched import Watched
 
@@ -402,24 +402,9 @@ class Evaluation:
 
     @property
     def score_bins(self) -> pl.DataFrame:
-        """The share of each class of all rows in bins of the finite scores; negatives below 0."""
+        """The share of each class of all rows in bins of the finite scores."""
         rows, lines = self._all_rows
-        score = pl.col("threshold").cast(pl.Float64)
-        counts = left_join(rows.of_counts(Counts()), lines, ["line"]).filter(score.is_finite())
-        if counts.is_empty():
-            return pl.DataFrame()
-        low = score.min()
-        width = (score.max() - low) / _SCORE_BINS
-        place = pl.when(width > 0).then((score - low) / width).floor().clip(0, _SCORE_BINS - 1)
-        shares = {kind: pl.col(kind) / pl.col(kind).sum().over(MODEL) for kind in ("pos", "neg")}
-        binned = counts.with_columns(
-            low=low + place * width, high=low + (place + 1) * width, **shares
-        )
-        edges = (MODEL, "low", "high")
-        sums = binned.group_by(edges, maintain_order=True).agg(
-            pl.col("pos").sum(), -pl.col("neg").sum()
-        )
-        return sums.unpivot(["pos", "neg"], index=edges, variable_name="kind", value_name="share")
+        return left_join(rows.of_counts(ScoreBins(_SCORE_BINS)), lines, ["line"])
 
     @property
     def reliability_panels(self) -> int:

@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import ISO_F1
+from frame_prc._charts.scores import mirrored
 from frame_prc._charts.summary import plot_summary
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
 from frame_prc._charts.text import safe, short
@@ -334,15 +335,7 @@ def _scores(found: Evaluation) -> AnyChart | None:
         return None
     place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
     rows = rows.with_columns(name=names(found, rows["model"]), place=place)
-    most = max(map(abs, rows["share"]))
-    y = Axis("y", "Share of its class", (-most, most)).of("share")
-    grey = alt.condition("datum.share > 0", of_models(found), alt.value(LOOK.muted))
-    zero = alt.Y2Datum(0)
-    bars = (
-        alt.Chart()
-        .mark_bar()
-        .encode(alt.X("low:Q", title="Score"), x2="high", **y, y2=zero, color=grey)
-    )
+    bars = mirrored(alt.Chart(), rows, of_models(found), LOOK)
     return _in_panels(bars, "name", rows)
 
 
