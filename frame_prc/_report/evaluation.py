@@ -133,7 +133,7 @@ class Evaluation:
         """The number, the short unique name and the keys ``key_0, ...`` of each segment."""
         return self._names.segments
 
-    @property
+    @cached_property
     def names(self) -> dict[int, str]:
         """The names of segments, by their numbers."""
         return dict(self.segments.select("segment", "name").iter_rows())
@@ -147,7 +147,7 @@ class Evaluation:
         table = Summary(Interval(options.level), overall=True, calibration=options.calibration)
         return self._names.with_segments(self._computed(table))
 
-    @property
+    @cached_property
     def pooled(self) -> pl.DataFrame:
         """The scorecard of all rows."""
         return self.scorecard.filter(level="pooled")
@@ -338,7 +338,7 @@ class Evaluation:
         """All rows as one segment, with the model of each line."""
         if self.segments.height == 1:
             return self._found, self._names.lines
-        pooled = source_of_rows(self._found.given.pooled()).evaluate(self.options.level)
+        pooled = self._found.of_all_rows(self.options.level)
         return pooled, _Names.of(pooled, self.asked).lines
 
     @cached_property
