@@ -411,7 +411,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     )
     alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
     hits = text.rounded_percent(point["recall"])
-    form = ".0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
+    form = ",.0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
     does = f"{alerts:{form}} alerts per 1,000 rows, {right:{form}} right"
     numbers = f"{does}; {hits} of positives found."
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -28,7 +27,7 @@ from frame_prc._report.encodings import (
     RECALL,
     Axis,
     dots,
-    end_of,
+    ends_of,
     names,
     of_models,
     precision,
@@ -43,7 +42,7 @@ from frame_prc.exceptions import DataError
 _STEP = 30  # px, of a row
 _HEIGHT = 150  # px
 _LEAST = 110  # px, of bars
-_PALE = 0.4  # opacity
+_PALE = 0.55  # opacity
 _MOST_NAMES = 24  # of segments along an axis
 _PANEL = {"width": 320, "height": 230}
 
@@ -125,7 +124,7 @@ def _strip(found: Evaluation) -> AnyChart | None:
         return None
     has_names = rows.height <= _MOST_NAMES
     colour = alt.value(LOOK.colours(len(found.models))[found.models.index(found.best)])
-    axis = Axis("y", "Average precision", (0.0, end_of(rows["ci_high"], 1.0)))
+    axis = Axis("y", "Average precision", ends_of(pl.concat([rows["ci_low"], rows["ci_high"]])))
     base = alt.Chart(rows).encode(x=_along(rows, has_names=has_names))
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
     shade = alt.condition(is_found, alt.value(1), alt.value(_PALE))
@@ -172,7 +171,7 @@ def _segments(found: Evaluation) -> pl.DataFrame:
 def _along(rows: pl.DataFrame, *, has_names: bool) -> alt.X:
     """Return the axis of segments, with their names if there are few."""
     if has_names:
-        axis = alt.Axis(labelAngle=-40, labelLimit=80, grid=False)
+        axis = alt.Axis(labelAngle=-40, labelLimit=110, grid=False)
         return alt.X("name:N", sort=None, title=None, axis=axis)
     plain = alt.Axis(labels=False, ticks=False, grid=False)
     scale = alt.Scale(domain=[-1, rows.height], nice=False)
@@ -366,10 +365,8 @@ def _over_time(found: Evaluation) -> AnyChart | None:
     rows = _in_order(found)
     if rows.is_empty():
         return None
-    ends = [rows[name].drop_nulls() for name in ("value", "ci_low", "ci_high", "limit")]
-    known = pl.concat(ends)
-    least = math.floor(10 * min(known.to_list(), default=0.0)) / 10
-    y = Axis("y", "Average precision", (least, end_of(known, 1.0)))
+    ends = [rows[name] for name in ("value", "ci_low", "ci_high", "limit")]
+    y = Axis("y", "Average precision", ends_of(pl.concat(ends)))
     colour, size = of_models(found), 50 if found.segments.height <= _MOST_NAMES else 20
     base = alt.Chart().encode(x=_along_time(found))
     limit = base.mark_line(strokeWidth=1, color=LOOK.muted, interpolate="step")
@@ -412,7 +409,7 @@ def _in_order(found: Evaluation) -> pl.DataFrame:
 
 def _along_time(found: Evaluation) -> alt.X:
     """Return the axis of segments in their order, which is a clock for times."""
-    axis = alt.Axis(labelOverlap=True, grid=False, labelAngle=0)
+    axis = alt.Axis(labelOverlap=True, labelSeparation=10, grid=False, labelAngle=0)
     if found.in_time:
         return alt.X("at:T", title=None, axis=axis, scale=alt.Scale(type="utc", padding=8))
     return alt.X("at:N", title=None, axis=axis, sort=None)
