@@ -88,6 +88,7 @@ class PrcFrame(Generic[FrameT]):
         reliability          How often rows of like probabilities are positive.
         counts               Positives and negatives at each score, or in each bin.
         plot                 Draw the precision-recall curve of each segment and model.
+        plot_scores          Draw how the scores of either class are spread.
         plot_summary         Draw the average precision of each segment.
         write_ggplot         Write a table for R, and the ggplot2 script that draws it.
         report               Write one HTML page to send, and its numbers as JSON.
@@ -136,6 +137,7 @@ class PrcFrame(Generic[FrameT]):
     reliability = _frame_method(verbs.reliability)
     threshold_table = _frame_method(verbs.threshold_table)
     plot = _method(verbs.plot)
+    plot_scores = _method(verbs.plot_scores)
     plot_summary = _method(verbs.plot_summary)
     plot_table = _method(verbs.plot_table)
     # A type checker fears that a property of a line were called "frame".

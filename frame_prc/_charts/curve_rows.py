@@ -78,7 +78,7 @@ def chart_rows(
     sizes = corners.group_by("line").len()["len"].to_list()
     room = _MOST_ROWS - band.height
     room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
-    curve = _numbered(_held(_curve(segments, sizes, room - room_of_roc, options)), lines)
+    curve = _numbered(held(_curve(segments, sizes, room - room_of_roc, options)), lines)
     if options.wilson:
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
@@ -109,7 +109,7 @@ def drawn_height() -> pl.Expr:
     return pl.coalesce(steps.backward_fill().over("line"), "precision")
 
 
-def _held(points: pl.DataFrame) -> pl.DataFrame:
+def held(points: pl.DataFrame) -> pl.DataFrame:
     """Return the points that a step is held at: the start, and the first at each recall.
 
     Those after it, at the same recall, have no area: as vertical lines they would only be noise.

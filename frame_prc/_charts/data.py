@@ -126,6 +126,9 @@ class EvaluatedSegments:
 
     def finite_scores(self) -> pl.Series:
         """Return the finite scores of all segments, each once, in ascending order."""
+        return self.counts.keep("finite scores", self._finite_scores)
+
+    def _finite_scores(self) -> pl.Series:
         scores = Counts().finished(self.counts).select(pl.col("threshold").cast(pl.Float64))
         finite = scores.filter(pl.col("threshold").is_finite())
         return finite.unique().sort("threshold").collect()["threshold"]
@@ -175,7 +178,8 @@ class EvaluatedSegments:
 
     def of_all_rows(self, level: float) -> EvaluatedSegments:
         """Return all rows of each model as one segment, at the prevalence of the others."""
-        return source_of_rows(self.given.pooled(), self._reference).evaluate(level)
+        pooled = source_of_rows(self.given.pooled(), self._reference)
+        return self.counts.keep(("all rows", level), lambda: pooled.evaluate(level))
 
     @property
     def _reference(self) -> Calibration | None:
@@ -285,7 +289,7 @@ def _read_counts(table: pl.DataFrame, keys: int, *, ascending: bool) -> Rows:
         ascending=ascending,
     )
     lf = table.lazy()
-    return read(lf, resolve(lf, counts_request), in_memory=True)
+    return replace(read(lf, resolve(lf, counts_request), in_memory=True), kept={})
 
 
 def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import altair as alt
 import polars as pl
 
+from frame_prc._charts.scores import mirrored
 from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
 from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._lazy import parts_by
+from frame_prc._request.specs import MODEL
 from frame_prc._request.statuses import OF_WATCH
 from frame_prc.exceptions import DataError, FrameError
 
@@ -294,6 +296,23 @@ def _reliability(result: _Result) -> AnyChart:
     return _in_panels(result, panel, (330, 330), (240, 240))
 
 
+def _scores(result: _Result) -> AnyChart:
+    """Draw how the scores of either class are spread, in the colour of the model if there are."""
+    look = result.look
+    colour: Any = alt.value(look.colours(1)[0])
+    for key in result.keys:
+        if result.titles[key] == MODEL:
+            names = result.frame[key].cast(pl.String).unique(maintain_order=True).to_list()
+            scale = alt.Scale(domain=names, range=look.colours(len(names)))
+            colour = alt.Color(f"{key}:N", scale=scale, legend=None)
+
+    def panel(frame: pl.DataFrame) -> AnyChart:
+        base = alt.Chart(frame).encode(tooltip=result.tooltips())
+        return mirrored(base, result.frame, colour, look)
+
+    return _in_panels(result, panel)
+
+
 def _thresholds(result: _Result) -> AnyChart:
     """Draw precision and recall over the number of alerts."""
     look, lines = result.look, ["precision", "recall"]
@@ -381,6 +400,12 @@ _KINDS = (
         _reliability,
         "Share of positives among rows of like scores",
         "With intervals. On the diagonal, scores are probabilities. Larger: more rows.",
+    ),
+    _Kind(
+        ("bin_low", "bin_high", "positives", "negatives"),
+        _scores,
+        "Scores of either class",
+        "Positives up, negatives down in grey, each as shares of their class.",
     ),
     _Kind(
         ("threshold", "alerts_per_1000", "precision", "recall"),

@@ -305,12 +305,13 @@ def _sorted_by(sort: Sort, segments: EvaluatedSegments, *, compared: bool) -> So
     if sort is not None:
         return sort
     _, own = split_keys(segments.keys)
-    if own and all(_has_order(segments.table.schema[key]) for key in own):
+    if own and all(is_ordered(segments.table.schema[key]) for key in own):
         return "key"
     return "difference" if compared else "value"
 
 
-def _has_order(dtype: pl.DataType) -> bool:
+def is_ordered(dtype: pl.DataType) -> bool:
+    """Return whether the values of a key have an order of their own."""
     return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Enum
 
 
@@ -358,12 +359,12 @@ def _by_week(times: pl.Series, name: str) -> str:
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:
     """Add ``time``, and the number and the name of the panel, to rows in the order of a table."""
     numbered = dots.with_columns(
-        _milliseconds(table[times.key]).alias("time"), text.number_by(table, times.panels, "panel")
+        milliseconds(table[times.key]).alias("time"), text.number_by(table, times.panels, "panel")
     )
     return text.with_names(numbered, "panel", times.panels, "panel_name")
 
 
-def _milliseconds(times: pl.Series) -> pl.Series:
+def milliseconds(times: pl.Series) -> pl.Series:
     """Return times as a clock on the wall shows them, in milliseconds, as if they were in UTC.
 
     Drawn in UTC, they are the same in every reader's time zone.

@@ -10,7 +10,7 @@ AnyChart: TypeAlias = Any
 
 # Okabe & Ito (2008), jfly.uni-koeln.de/color, in order of contrast; the lowest-contrast colour is
 # left out for each background. The first three differ in lightness too, to be told apart in grey
-# print. The R script has its own list, okabe_ito in _ggplot/curves.R.
+# print. The R script has its own list, okabe_ito in _ggplot/common.R.
 _ON_LIGHT = ("#005A9C", "#C8500A", "#12A17A", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 _ON_DARK = ("#86CEFA", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#FFFFFF")
 _DASHES = ([1, 0], [7, 3], [2, 2])

@@ -1,36 +1,11 @@
-# --- types -----------------------------------------------------------------------------------
-
-# In text, NA is a missing number, Boolean, or time.
-with_na <- function(x) if (is.character(x)) replace(x, x == "NA", NA) else x
-
-as_number <- function(x) as.numeric(with_na(x))
-as_integer <- function(x) as.integer(with_na(x))
-as_boolean <- function(x) as.logical(with_na(x))
-as_date <- function(x) as.Date(with_na(x), format = "%Y-%m-%d")
-# Another table may have levels that the script does not list.
-as_factor <- function(x, levels, labels = levels, null = "NA") {
-  more <- setdiff(x, c(levels, null, NA))
-  factor(x, levels = c(levels, more), labels = c(labels, more))
-}
-as_time <- function(x, zone) {
-  instants <- as.POSIXct(with_na(x), format = "%Y-%m-%dT%H:%M:%OSZ", tz = "UTC")
-  structure(instants, tzone = zone)
-}
-
 # --- options ---------------------------------------------------------------------------------
 
 most_panels <- 40 # further panels are not drawn, which the subtitle mentions
 most_on_top <- 5 # with more colours, the legend is at the side
 most_columns <- 7
-longest_side <- 2000 # pixels
 iso_label <- 34 # points
 visible_recall <- 0.004 # a pixel or two
 f_scores <- c(0.2, 0.4, 0.6, 0.8) # of the grey curves
-# Okabe & Ito (2008), jfly.uni-koeln.de/color
-okabe_ito <- c(
-  "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"
-)
-
 # --- segments --------------------------------------------------------------------------------
 
 # Number the rows by their values in some columns, in order of first appearance; NA is a value.
@@ -64,25 +39,6 @@ summarise_segments <- function(curves) {
 }
 
 # --- text ------------------------------------------------------------------------------------
-
-# Show a key on one line, without its middle if it is long, in quotes if it is blank.
-show_key <- function(key) {
-  text <- gsub("[[:cntrl:]]+", " ", enc2utf8(format_key(key)))
-  ends <- paste0(substr(text, 1, 22), "...", substr(text, nchar(text) - 10, nchar(text)))
-  text <- ifelse(nchar(text) > 36, ends, text)
-  text <- ifelse(trimws(text) == "", paste0('"', text, '"'), text)
-  ifelse(is.na(key), "<NA>", text)
-}
-
-format_key <- function(key) {
-  if (inherits(key, c("factor", "Date", "POSIXt"))) return(as.character(key))
-  format(key, digits = 15, trim = TRUE, scientific = FALSE)
-}
-
-# Numbers and Booleans are shown with the name of the key.
-name_key <- function(key, name) {
-  if (is.numeric(key) || is.logical(key)) paste(name, show_key(key)) else show_key(key)
-}
 
 describe_area <- function(segments) {
   area <- segments$average_precision
@@ -291,31 +247,12 @@ picture_size <- function(segments) {
   )
 }
 
-# --- from file to file -----------------------------------------------------------------------
-
-# The folder of this script, run by Rscript or by source().
-script_folder <- function() {
-  for (frame in sys.frames()) if (!is.null(frame$ofile)) return(dirname(frame$ofile))
-  file <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
-  # Rscript writes a space in a name as ~+~.
-  if (length(file) == 1) dirname(gsub("~+~", " ", file, fixed = TRUE)) else "."
+draw <- function(curves) {
+  curves <- add_segments(curves)
+  panels <- max(curves$.panel)
+  curves <- curves[curves$.panel <= most_panels, ]
+  segments <- summarise_segments(curves)
+  plot <- label_plot(draw_curves(curves, segments), curves, segments, panels)
+  list(plot = plot, size = picture_size(segments), curves = curves, segments = segments)
 }
 
-arguments <- commandArgs(trailingOnly = TRUE)
-table_path <- if (length(arguments) > 0) arguments[1] else file.path(script_folder(), table_file)
-picture_path <- if (length(arguments) > 1) arguments[2] else file.path(script_folder(), picture_file)
-
-curves <- restore(read_curves(table_path))
-if (nrow(curves) == 0) stop("there is nothing to draw: the table has no rows")
-curves <- add_segments(curves)
-panels <- max(curves$.panel)
-curves <- curves[curves$.panel <= most_panels, ]
-segments <- summarise_segments(curves)
-plot <- label_plot(draw_curves(curves, segments), curves, segments, panels)
-
-size <- picture_size(segments)
-ggsave(
-  picture_path, plot, width = size[["width"]], height = size[["height"]],
-  dpi = min(110, longest_side / max(size)), limitsize = FALSE
-)
-message("Saved ", picture_path)

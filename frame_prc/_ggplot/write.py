@@ -1,10 +1,9 @@
-"""Curves for R: a table that R reads bit for bit, and a script that draws it."""
+"""Pictures for R: a table that R reads bit for bit, and a script that draws it."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,11 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.curve_frame import curve_keys
 from frame_prc._files import atomic_write, check_writable, path_of
 from frame_prc._ggplot.columns import RColumn, r_columns
-from frame_prc._ggplot.script import FIRST_LINE, SEPARATORS, is_as_written, script_text
+from frame_prc._ggplot.script import SEPARATORS, is_as_written, is_ours, script_text
 from frame_prc._lazy import left_join
-from frame_prc._request.specs import MODEL
+from frame_prc._request.specs import PictureForR
 from frame_prc.exceptions import ColumnError, FileError
 
 _SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
@@ -39,7 +37,7 @@ def _check_replaceable(script: Path) -> None:
     if not script.is_file() or is_as_written(content := script.read_bytes()):
         return
     hint = "choose another name for the table: the script has the same name, with .R"
-    if content.startswith(FIRST_LINE.rstrip().encode()):
+    if is_ours(content):
         found = "was edited after it was written"
         hint += f"; Rscript {shlex.quote(script.name)} TABLE draws any table with your script"
     else:
@@ -49,23 +47,18 @@ def _check_replaceable(script: Path) -> None:
 
 
 def write(
-    points: pl.DataFrame,
-    areas: pl.DataFrame,
+    kind: PictureForR,
+    frame: pl.DataFrame,
+    keys: list[str],
     table: Path,
     title: str | None,
     level: float | None,
     cluster: str | None,
-    models: Sequence[str],
 ) -> tuple[Path, Path]:
-    """Write curves and the script that draws them: both files, or neither.
-
-    ``models`` are the models in the order of their colours; empty for the order of their column.
-    """
-    keys = curve_keys(points.schema)
-    ordered = [pl.col(MODEL).cast(pl.Enum(models))] if models else []
-    columns = r_columns(_with_areas(points, areas, keys).with_columns(ordered), keys)
+    """Write a table with its keys, and the script that draws it: both files, or neither."""
+    columns = r_columns(frame, keys)
     script = _script_path(table)
-    text = script_text(table, columns, keys, title, level, cluster)
+    text = script_text(kind, table, columns, keys, title, level, cluster)
     with atomic_write(table, script) as (table_part, script_part):
         _write_table(columns, table_part)
         script_part.write_text(text, encoding="ascii", newline="\n")
@@ -83,7 +76,7 @@ def check_keys(keys: list[str]) -> None:
             )
 
 
-def _with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+def with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """Add to each point the average precision of its segment, and the interval if there is one."""
     measures = [name for name in _AREA if name in areas.columns and name not in points.columns]
     found = areas.select(cs.by_name(*keys, *measures))

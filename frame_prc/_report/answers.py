@@ -19,7 +19,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
-from frame_prc._report.period import kind_of_segments
+from frame_prc._report.period import kind_of_segments, unit_of_period
 from frame_prc._report.sentences import (
     MOST_NAMED,
     comparisons_of_best,
@@ -280,7 +280,7 @@ def _few_of(found: Evaluation, standing: str) -> str:
     return listed(names[::-1] if standing == BETTER else names, NAMED) if names else ""
 
 
-# --- which threshold -----------------------------------------------------------------------------
+# --- segments, in detail -------------------------------------------------------------------------
 
 
 def of_segments(found: Evaluation) -> Iterator[str]:
@@ -411,7 +411,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     )
     alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
     hits = text.rounded_percent(point["recall"])
-    form = ".0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
+    form = ",.0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
     does = f"{alerts:{form}} alerts per 1,000 rows, {right:{form}} right"
     numbers = f"{does}; {hits} of positives found."
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))
@@ -429,3 +429,32 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
             for row in others
         ]
         yield f"Largest F1 of each model: {listed(texts, None)}."
+
+
+# --- over time -----------------------------------------------------------------------------------
+
+
+def over_time(found: Evaluation) -> tuple[str, str]:
+    """Return which models have an alarm, and in how many periods; nothing if none was watched."""
+    if found.watched.is_empty():
+        return "", ""
+    looked = found.watched.filter(pl.col("conclusion").is_in(["alarm", "quiet"]))
+    if looked.is_empty():
+        return "", ""
+    unit, after = unit_of_period(found), f"after {found.reference_text}"
+    if "alarm" not in looked["conclusion"]:
+        return "No alarm", f": no {unit} {after} is lower by more than chance."
+    own = {model: looked.filter(model=model) for model in found.models}
+    texts = [f"{isolated(model)} in {_alarms(rows, found)}" for model, rows in own.items()]
+    if len(texts) == 1:
+        return "Alarm", f" in {_alarms(looked, found)}, of {unit}s {after}."
+    return "Alarm", f", of {unit}s {after}: {listed(texts, 3)}."
+
+
+def _alarms(looked: pl.DataFrame, found: Evaluation) -> str:
+    """Return in how many periods a model has an alarm, and which is the first."""
+    alarms = looked.filter(conclusion="alarm")["segment"]
+    if alarms.is_empty():
+        return "none"
+    first = isolated(found.names[alarms[0]])
+    return f"{alarms.len():,} of {looked.height:,} (first {first})"

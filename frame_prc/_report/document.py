@@ -38,6 +38,7 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
         "differences": keys.records(found.differences),
         "against_others": keys.records(found.against_others),
         "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
+        "over_time": keys.records(found.watched),
         "shown": {
             "segments": [keys.of[number] for number in found.shown.segments],
             "judged_by": found.shown.judged_by,

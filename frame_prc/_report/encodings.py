@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,6 +58,12 @@ def end_of(values: pl.Series, below: float = _LOW) -> float:
     """Return where an axis of rates ends: at 1, or next above values that are low."""
     most = values.drop_nulls().max()
     return round_end(most) if isinstance(most, float) and most < below else 1.0
+
+
+def ends_of(values: pl.Series) -> tuple[float, float]:
+    """Return the ends of an axis of rates that need no 0: a tenth below all, and next above."""
+    known = values.drop_nulls().to_list()
+    return math.floor(10 * min(known, default=0.0)) / 10, end_of(values, 1.0)
 
 
 def wide(chart: AnyChart, height: int, *data: str, title: str = "") -> AnyChart:

@@ -11,12 +11,11 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
-from frame_prc._charts.summary_data import dots_of, ends_and_largest, split_keys
+from frame_prc._charts.summary_data import dots_of, ends_and_largest, is_ordered, split_keys
 from frame_prc._charts.text import has_few, make_unique, safe, short
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.counts import Counts
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.lines import Lines
@@ -31,7 +30,9 @@ from frame_prc._tables.compare import Differences
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.reliability import Reliability
+from frame_prc._tables.score_bins import ScoreBins
 from frame_prc._tables.summary import Summary
+from frame_prc._tables.watched import Watched
 
 ADJUST = "holm"
 # What a segment is, beside the others.
@@ -46,6 +47,7 @@ _OF_EACH = 20  # worst, best and largest
 _POINTS = 300  # of a curve of all rows
 _SCORE_BINS, _RELIABILITY_BINS = 50, 10
 _MOST_PANELS = 24
+_REFERENCE, _MOST_LOOKS = 8, 1_000  # periods
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Evaluation:
         """The number, the short unique name and the keys ``key_0, ...`` of each segment."""
         return self._names.segments
 
-    @property
+    @cached_property
     def names(self) -> dict[int, str]:
         """The names of segments, by their numbers."""
         return dict(self.segments.select("segment", "name").iter_rows())
@@ -145,7 +147,7 @@ class Evaluation:
         table = Summary(Interval(options.level), overall=True, calibration=options.calibration)
         return self._names.with_segments(self._computed(table))
 
-    @property
+    @cached_property
     def pooled(self) -> pl.DataFrame:
         """The scorecard of all rows."""
         return self.scorecard.filter(level="pooled")
@@ -238,6 +240,29 @@ class Evaluation:
             return table
         return self._names.with_segments(table).unique(MODEL, keep="first", maintain_order=True)
 
+    @cached_property
+    def watched(self) -> pl.DataFrame:
+        """As :func:`frame_prc.monitor` at one prevalence, where asked and segments are in order.
+
+        The reference is the first eight periods, or of fewer than 16 the first half.
+        """
+        if not self.in_order or self.rows.columns.lacks_squares:
+            return pl.DataFrame()
+        periods = self.segments["key_0"].drop_nulls().len()
+        first = max(2, min(periods // 2, _REFERENCE))
+        if periods <= first:
+            return pl.DataFrame()
+        measured = Measured("calibrated_average_precision", self.options.calibration)
+        looks, error = min(periods - first, _MOST_LOOKS), self.alpha
+        table = Watched(measured, "key_0", first, looks, error, 1, False, False, None)
+        return self._names.with_segments(self._computed(table)).drop(table.hidden)
+
+    @property
+    def reference_text(self) -> str:
+        """The periods that others are watched against."""
+        own = self.watched.filter(model=self.best, conclusion="reference")
+        return f"the first {own.height}"
+
     # --- what is found of segments ---------------------------------------------------------------
 
     @cached_property
@@ -245,6 +270,12 @@ class Evaluation:
         """Whether the only key is a time: then segments are in its order."""
         dtypes = list(self.rows.columns.key_dtypes.values())
         return len(dtypes) == 1 and dtypes[0] in (pl.Date, pl.Datetime)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether segments are asked for over time, and the only key has an order."""
+        dtypes = list(self.rows.columns.key_dtypes.values())
+        return "time" in self.options.sections and len(dtypes) == 1 and is_ordered(dtypes[0])
 
     @cached_property
     def standings(self) -> pl.DataFrame:
@@ -307,7 +338,7 @@ class Evaluation:
         """All rows as one segment, with the model of each line."""
         if self.segments.height == 1:
             return self._found, self._names.lines
-        pooled = source_of_rows(self._found.given.pooled()).evaluate(self.options.level)
+        pooled = self._found.of_all_rows(self.options.level)
         return pooled, _Names.of(pooled, self.asked).lines
 
     @cached_property
@@ -371,24 +402,9 @@ class Evaluation:
 
     @property
     def score_bins(self) -> pl.DataFrame:
-        """The share of each class of all rows in bins of the finite scores; negatives below 0."""
+        """The share of each class of all rows in bins of the finite scores."""
         rows, lines = self._all_rows
-        score = pl.col("threshold").cast(pl.Float64)
-        counts = left_join(rows.of_counts(Counts()), lines, ["line"]).filter(score.is_finite())
-        if counts.is_empty():
-            return pl.DataFrame()
-        low = score.min()
-        width = (score.max() - low) / _SCORE_BINS
-        place = pl.when(width > 0).then((score - low) / width).floor().clip(0, _SCORE_BINS - 1)
-        shares = {kind: pl.col(kind) / pl.col(kind).sum().over(MODEL) for kind in ("pos", "neg")}
-        binned = counts.with_columns(
-            low=low + place * width, high=low + (place + 1) * width, **shares
-        )
-        edges = (MODEL, "low", "high")
-        sums = binned.group_by(edges, maintain_order=True).agg(
-            pl.col("pos").sum(), -pl.col("neg").sum()
-        )
-        return sums.unpivot(["pos", "neg"], index=edges, variable_name="kind", value_name="share")
+        return left_join(rows.of_counts(ScoreBins(_SCORE_BINS)), lines, ["line"])
 
     @property
     def reliability_panels(self) -> int:

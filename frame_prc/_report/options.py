@@ -10,11 +10,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration, check_title, is_list
+from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Calibration
 from frame_prc.exceptions import OptionError, shown, type_name
 
-Section: TypeAlias = Literal["curves", "segments", "thresholds", "roc", "scores", "reliability"]
+Section: TypeAlias = Literal[
+    "curves", "segments", "thresholds", "roc", "scores", "reliability", "time"
+]
 USUAL: tuple[Section, ...] = ("curves", "segments", "thresholds")
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -72,6 +75,8 @@ def _sections(asked: Section | Sequence[Section] | None) -> tuple[Section, ...]:
     listed = list(asked) if is_list(asked) else [asked]
     allowed = get_args(Section)
     known = [check_option("sections", one, allowed) for one in listed]
+    if "time" in known:
+        check_numpy("sections='time'")
     return tuple(name for name in allowed if name in known)
 
 

@@ -218,8 +218,9 @@
   /** Return panels in rows of up to three that fill the page; on a narrow screen, of one. */
   function fitted(spec, width, count) {
     if (!spec.facet) return spec;
-    const columns = width < NARROW ? 1 : Math.min(count, 3);
-    const wide = Math.min((width - 60) / columns - 35, 480);
+    const inRows = spec.columns === 1;
+    const columns = inRows || width < NARROW ? 1 : Math.min(count, 3);
+    const wide = Math.min((width - 60) / columns - 35, inRows ? Infinity : 480);
     return {...spec, columns, spec: {...spec.spec, width: wide}};
   }
 

@@ -22,11 +22,11 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from frame_prc._charts import text
-from frame_prc._charts.curve_rows import drawn_height
+from frame_prc._charts.curve_rows import drawn_height, held
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
 from frame_prc._formulas import calibrated_precision
-from frame_prc._report.answers import NAMED, Answer, lowest_segments
+from frame_prc._report.answers import NAMED, Answer, lowest_segments, over_time
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
@@ -81,6 +81,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         sizes=_sizes(found),
         heterogeneity=_with_names(found),
         budgets=_budgets(found),
+        over_time=over_time(found),
         most_chosen=MOST_CHOSEN,
     )
 
@@ -202,15 +203,16 @@ def _curves(found: Evaluation) -> list[dict[str, Any]]:
         (row["model"], row["segment"]): row["prevalence"]
         for row in found.scorecard.filter(pl.col("level") != "macro").to_dicts()
     }
+    lines = ((of, _with_height(points)) for of, points in lines_of(found.curves, found.models))
     return [
         {
             "model": found.models.index(model),
             "segment": segment,
             "prevalence": prevalences.get((model, segment)),
             "threshold": points["threshold"].to_list(),
-            **_rounded(_with_height(points), ["recall", "precision", "height"], _DRAWN),
+            **_rounded(points, ["recall", "precision", "height"], _DRAWN),
         }
-        for (model, segment), points in lines_of(found.curves, found.models)
+        for (model, segment), points in lines
     ]
 
 
@@ -237,7 +239,7 @@ def _at_prevalence(own: float, other: float) -> pl.Expr:
 
 
 def _with_height(points: pl.DataFrame) -> pl.DataFrame:
-    return points.with_columns(line=pl.lit(0)).with_columns(height=drawn_height())
+    return held(points.with_columns(line=pl.lit(0))).with_columns(height=drawn_height())
 
 
 def _thresholds(found: Evaluation) -> dict[str, Any]:

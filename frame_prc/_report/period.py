@@ -23,6 +23,12 @@ def kind_of_segments(found: Evaluation) -> str:
     return found.keys[0] or "segment"
 
 
+def unit_of_period(found: Evaluation) -> str:
+    """Return what a segment of an order is called."""
+    known = period(found) if found.in_time else None
+    return (known and known["unit"]) or "period"
+
+
 def period(found: Evaluation) -> dict[str, Any] | None:
     """Return the first and the last day of a key, of which units there are, or of the clusters.
 

@@ -11,14 +11,15 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import ISO_F1
+from frame_prc._charts.scores import mirrored
 from frame_prc._charts.summary import plot_summary
-from frame_prc._charts.summary_data import ALL, PAIR, split_keys
+from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
 from frame_prc._charts.text import safe, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.operating_points import iso_lines
-from frame_prc._lazy import join, key_names
+from frame_prc._lazy import join, key_names, left_join
 from frame_prc._report.answers import NAMED
 from frame_prc._report.encodings import (
     DASHED,
@@ -26,7 +27,7 @@ from frame_prc._report.encodings import (
     RECALL,
     Axis,
     dots,
-    end_of,
+    ends_of,
     names,
     of_models,
     precision,
@@ -41,7 +42,7 @@ from frame_prc.exceptions import DataError
 _STEP = 30  # px, of a row
 _HEIGHT = 150  # px
 _LEAST = 110  # px, of bars
-_PALE = 0.4  # opacity
+_PALE = 0.55  # opacity
 _MOST_NAMES = 24  # of segments along an axis
 _PANEL = {"width": 320, "height": 230}
 
@@ -123,7 +124,7 @@ def _strip(found: Evaluation) -> AnyChart | None:
         return None
     has_names = rows.height <= _MOST_NAMES
     colour = alt.value(LOOK.colours(len(found.models))[found.models.index(found.best)])
-    axis = Axis("y", "Average precision", (0.0, end_of(rows["ci_high"], 1.0)))
+    axis = Axis("y", "Average precision", ends_of(pl.concat([rows["ci_low"], rows["ci_high"]])))
     base = alt.Chart(rows).encode(x=_along(rows, has_names=has_names))
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
     shade = alt.condition(is_found, alt.value(1), alt.value(_PALE))
@@ -170,7 +171,7 @@ def _segments(found: Evaluation) -> pl.DataFrame:
 def _along(rows: pl.DataFrame, *, has_names: bool) -> alt.X:
     """Return the axis of segments, with their names if there are few."""
     if has_names:
-        axis = alt.Axis(labelAngle=-40, labelLimit=80, grid=False)
+        axis = alt.Axis(labelAngle=-40, labelLimit=110, grid=False)
         return alt.X("name:N", sort=None, title=None, axis=axis)
     plain = alt.Axis(labels=False, ticks=False, grid=False)
     scale = alt.Scale(domain=[-1, rows.height], nice=False)
@@ -292,13 +293,15 @@ def _tooltips(texts: list[str], rates: list[str]) -> list[alt.Tooltip]:
     ]
 
 
-def _in_panels(chart: AnyChart, panel: str, rows: str | pl.DataFrame) -> AnyChart:
+def _in_panels(
+    chart: AnyChart, panel: str, rows: str | pl.DataFrame, columns: int = 3, **size: int
+) -> AnyChart:
     """Return a chart in panels of rows, or of those of a data set that the page fills."""
     order = alt.EncodingSortField(field="place", op="min")
     header = alt.Header(labelFontWeight=600, labelColor=LOOK.text)
     facet = alt.Facet(f"{panel}:N", sort=order, title=None, header=header)
     data = alt.NamedData(rows) if isinstance(rows, str) else rows
-    panels = chart.properties(data=data, **_PANEL).facet(facet=facet, columns=3)
+    panels = chart.properties(data=data, **_PANEL | size).facet(facet=facet, columns=columns)
     if isinstance(rows, str):
         panels = panels.properties(datasets={rows: []})
     return panels.configure(**LOOK.config())
@@ -331,15 +334,7 @@ def _scores(found: Evaluation) -> AnyChart | None:
         return None
     place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
     rows = rows.with_columns(name=names(found, rows["model"]), place=place)
-    most = max(map(abs, rows["share"]))
-    y = Axis("y", "Share of its class", (-most, most)).of("share")
-    grey = alt.condition("datum.share > 0", of_models(found), alt.value(LOOK.muted))
-    zero = alt.Y2Datum(0)
-    bars = (
-        alt.Chart()
-        .mark_bar()
-        .encode(alt.X("low:Q", title="Score"), x2="high", **y, y2=zero, color=grey)
-    )
+    bars = mirrored(alt.Chart(), rows, of_models(found), LOOK)
     return _in_panels(bars, "name", rows)
 
 
@@ -365,6 +360,61 @@ def _reliability(found: Evaluation) -> AnyChart | None:
     return _in_panels(chart, "panel", rows)
 
 
+def _over_time(found: Evaluation) -> AnyChart | None:
+    """Return the areas in the order of their segments, a panel per model, with their limits."""
+    rows = _in_order(found)
+    if rows.is_empty():
+        return None
+    ends = [rows[name] for name in ("value", "ci_low", "ci_high", "limit")]
+    y = Axis("y", "Average precision", ends_of(pl.concat(ends)))
+    colour, size = of_models(found), 50 if found.segments.height <= _MOST_NAMES else 20
+    base = alt.Chart().encode(x=_along_time(found))
+    limit = base.mark_line(strokeWidth=1, color=LOOK.muted, interpolate="step")
+    line = base.mark_line(strokeWidth=1.2)
+    alarm = base.transform_filter(alt.FieldEqualPredicate(field="conclusion", equal="alarm"))
+    triangle = alarm.mark_point(shape="triangle-down", filled=True, size=130, stroke=LOOK.text)
+    chart = alt.layer(
+        base.mark_line(**DASHED).encode(**y.of("reference")),
+        limit.encode(**y.of("limit")),
+        line.encode(**y.of("value"), color=colour, detail="run:N"),
+        *dots(base, "value", y, colour, size),
+        triangle.encode(**y.of("value"), color=colour),
+    )
+    return _in_panels(chart, "name", rows, columns=1, width=700, height=160)
+
+
+def _in_order(found: Evaluation) -> pl.DataFrame:
+    """Return the areas of segments in their order, and what a watch says, if there is one."""
+    if not found.in_order or found.segments.height == 1:
+        return pl.DataFrame()
+    keys = found.segments.select("segment", "key_0", at="name").drop_nulls("key_0")
+    if found.in_time:
+        keys = keys.with_columns(at=milliseconds(keys["key_0"]))
+    rows = join(found.scorecard.filter(level="segment"), keys.drop("key_0"), on="segment")
+    watched = {"reference": pl.Float64, "limit": pl.Float64, "conclusion": pl.String}
+    if found.watched.is_empty():
+        rows = rows.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in watched.items())
+    else:
+        own = found.watched.select("model", "segment", *watched)
+        rows = left_join(rows, own, ["model", "segment"])
+    rows = rows.sort("segment")
+    place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
+    undefined = pl.col(CALIBRATED).is_null()
+    return rows.select(
+        "at", "status", *watched,
+        value=CALIBRATED, ci_low=f"{CALIBRATED}_low", ci_high=f"{CALIBRATED}_high",
+        run=undefined.cum_sum().over("model"), name=names(found, rows["model"]), place=place,
+    )  # fmt: skip
+
+
+def _along_time(found: Evaluation) -> alt.X:
+    """Return the axis of segments in their order, which is a clock for times."""
+    axis = alt.Axis(labelOverlap=True, labelSeparation=10, grid=False, labelAngle=0)
+    if found.in_time:
+        return alt.X("at:T", title=None, axis=axis, scale=alt.Scale(type="utc", padding=8))
+    return alt.X("at:N", title=None, axis=axis, sort=None)
+
+
 Picture = Callable[[Evaluation], AnyChart | None]
 
 OF_ANSWERS: dict[str, Picture] = {
@@ -380,6 +430,7 @@ OF_SECTIONS: dict[str, tuple[str, Picture]] = {
     "roc": ("roc", _roc),
     "scores": ("scores", _scores),
     "reliability": ("reliability", _reliability),
+    "time": ("time", _over_time),
 }
 
 

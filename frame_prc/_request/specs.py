@@ -22,6 +22,9 @@ GROUPING = "grouping"  # the column that names the keys of a row, if there are s
 # --- curves ------------------------------------------------------------------------------------
 
 Start: TypeAlias = Literal["one", "first"] | None
+PictureForR: TypeAlias = Literal[
+    "curve", "summary", "comparison", "reliability", "scores", "thresholds"
+]
 ChartX: TypeAlias = Literal["recall", "threshold"]
 STARTS: tuple[Start, ...] = ("one", "first", None)
 Keep: TypeAlias = Literal["all", "corners"] | int

@@ -192,8 +192,8 @@ class Watched(Table):
         said = [f"{self.first} periods, {self.looks} looks", f"error {self.error:g}"]
         measured = self.measured
         said += [] if measured.at is None else [f"at {measured.at.text}"]
-        if measured.calibration is not None:
-            said.append(f"prevalence {measured.calibration.prevalence:g}")
+        held = None if measured.calibration is None else measured.calibration.prevalence
+        said += [] if held is None else [f"prevalence {held:g}"]
         said += [f"window {self.window}"] if self.window > 1 else []
         return ", ".join(said + (["lond"] if self.lond else []))
 

@@ -31,6 +31,7 @@ EXAMPLES = {
     "reliability": "rows.parquet -t late -s score -b carrier --bins 20",
     "counts": "'2024-*.parquet' -t late -s score --thresholds 200 -o counts.parquet",
     "plot": "rows.parquet -t late -s old -s new -b carrier -o curves.html",
+    "plot_scores": "rows.parquet -t late -s old -s new -o scores.html",
     "plot_summary": "rows.parquet -t late -s old -s new -b carrier -o summary.html",
     "write_ggplot": "rows.parquet -t late -s old -s new -b carrier -o curves.tsv",
     "report": "rows.parquet -t late -s old -s new -b carrier -o report.html",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv", "markdown", "html")
-DRAWN = ("plot", "plot_summary")
+DRAWN = ("plot", "plot_summary", "plot_scores")
 _PICTURES = (".html", ".svg", ".png")
 # Verbs whose result is no table: what they write, with an example.
 WRITTEN = {

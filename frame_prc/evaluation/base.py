@@ -177,7 +177,8 @@ class Evaluated(Generic[FrameT]):
         check_key_names(columns, outputs)
         common_rows = common_rows and self._request.missing == "drop"
         if self._source.in_memory and not common_rows:
-            return self._rows()
+            rows = self._rows()
+            return replace(rows, kept={}) if rows.kept is None else rows
         if common_rows:
             columns = with_common_rows(columns)
         if not self._source.in_memory:

@@ -15,14 +15,10 @@ from frame_prc._lazy import aggregated
 from frame_prc._request.near_misses import name_hint, refuses_unknown
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
-from frame_prc.evaluation.areas import AreaVerbs
-from frame_prc.evaluation.axes import AxesVerbs
 from frame_prc.evaluation.base import engine_plans, level_of
-from frame_prc.evaluation.comparisons import ComparisonVerbs
-from frame_prc.evaluation.curves import CurveVerbs
-from frame_prc.evaluation.decisions import DecisionVerbs
 from frame_prc.evaluation.labels import LabelVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
+from frame_prc.evaluation.scripts import ScriptVerbs
 from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
 from frame_prc.evaluation.tables import TableVerbs
@@ -37,14 +33,10 @@ _FEW = 2  # scores; of so few rows, no model has more
 
 class Evaluation(
     TableVerbs[FrameT],
-    AreaVerbs[FrameT],
-    CurveVerbs[FrameT],
-    DecisionVerbs[FrameT],
-    ComparisonVerbs[FrameT],
     SegmentVerbs[FrameT],
     SearchVerbs[FrameT],
     LabelVerbs[FrameT],
-    AxesVerbs[FrameT],
+    ScriptVerbs[FrameT],
 ):
     """A frame whose truth, scores and segments are named once, with the verbs as methods.
 

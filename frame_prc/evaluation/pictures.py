@@ -1,4 +1,4 @@
-"""Pictures: charts, a page to send, and a table and script for R."""
+"""Pictures: charts, and a page to send."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, scan_all
 from frame_prc._request.comparisons import models_compared, models_to_compare
 from frame_prc._request.intervals import confidence
-from frame_prc._request.options import calibration, check_title, points_to_keep
-from frame_prc._request.roles import check_one_grouping, check_option
+from frame_prc._request.options import calibration
+from frame_prc._request.roles import Request, check_one_grouping, check_option
+from frame_prc._request.searching import whole
 from frame_prc._request.specs import (
     MODEL,
-    STARTS,
     Calibration,
     ChartX,
     Comparison,
     Interval,
-    Keep,
-    Start,
 )
-from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.score_bins import ScoreBins
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -36,10 +32,12 @@ if TYPE_CHECKING:
 
     from frame_prc._charts.data import ChartSource
     from frame_prc._charts.options import Facet, Kind, OperatingPoints, Overlay, Sort
-    from frame_prc._curves.curve_frame import CurveFrame
     from frame_prc._engines.operations import Engine
     from frame_prc._report.options import Section
     from frame_prc._rows.rows import Rows
+
+
+_MOST_BINS = 400
 
 
 class PictureVerbs(Evaluated[FrameT]):
@@ -296,6 +294,70 @@ class PictureVerbs(Evaluated[FrameT]):
             summary.plot_summary(source, pairs, baseline, sort, level, look, kind)
         )
 
+    @verb
+    def plot_scores(
+        self,
+        *,
+        bins: int = 50,
+        dark: bool = False,
+        title: str | None = None,
+        size: int | tuple[int, int] | None = None,
+    ) -> ChartType:
+        """Draw how the scores of either class are spread.
+
+        A panel for each segment and model has bars over the score: positives up, in the colour of
+        the model, and negatives down in grey, each as shares of their class. Where they face each
+        other no threshold parts them. Needs Altair: ``pip install altair``.
+
+        Parameters
+        ----------
+        bins
+            The number of bins, from 2 to 400, of one width for all finite scores.
+        dark
+            Draw light marks on a dark background.
+        title
+            Title above the chart.
+        size
+            The size of a panel in pixels: ``(width, height)``, or one number for a square.
+
+        Returns
+        -------
+        altair.LayerChart or altair.ConcatChart
+            A chart of up to 24 panels. Save it as one of :func:`plot`.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
+            Altair is not installed.
+        DataError
+            If the data contain invalid values, or there are more segments and models than a chart
+            can show.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> chart = df.prc.plot_scores("late", "score", bins=7)
+        >>> type(chart).__name__
+        'LayerChart'
+        """
+        from frame_prc._charts.options import chart_look, check_altair, panel_size
+
+        self._check_frame()
+        check_altair("plot_scores")
+        look, table = chart_look(dark, title, *panel_size(size)), self._score_bins(bins)
+        from frame_prc._charts import results, saving  # now that Altair is there
+
+        return saving.with_files(results.draw_result(table, look))
+
+    def _score_bins(self, bins: int = 50) -> pl.DataFrame:
+        """Return the share of each class in bins, of models in the order given."""
+        table = ScoreBins(whole("bins", bins, 2, _MOST_BINS))
+        found = table.finished(self._rows_in_memory(table.outputs)).collect()
+        return in_order_of_models(found, self._request)
+
     def _chart_source(
         self, *, common_rows: bool = False, reference: Calibration | None = None
     ) -> ChartSource:
@@ -323,122 +385,6 @@ class PictureVerbs(Evaluated[FrameT]):
         if baseline is None and len(asked.models) != pair:
             return None
         return models_compared(asked, level, baseline=baseline, calibrate=calibrate)
-
-    @verb
-    def write_ggplot(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        start: Start = "one",
-        keep: Keep = "corners",
-        ci: float | None = OF_EVALUATION,
-        title: str | None = None,
-    ) -> tuple[Path, Path]:
-        """Write a table for R, and the ggplot2 script that draws it.
-
-        Parameters
-        ----------
-        path
-            Where to write the table; an existing file is replaced. ``.tsv`` and ``.csv`` are text,
-            which R reads by itself; ``.parquet``, ``.arrow`` and ``.feather`` need R's package
-            arrow. The script is written beside it, with the suffix ``.R``.
-        start
-            The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``:
-            precision 1, as in scikit-learn and yardstick. ``"first"``: the precision of the first
-            real point, as in precrec, PRROC and Spark. ``None``: no such row.
-        keep
-            The points of each segment, as in :func:`curve`. The corners draw the same line as all
-            points.
-        ci
-            Add confidence intervals of this level, for example ``0.95``: for the average precision,
-            as in :func:`average_precision`, and for the precision at each threshold, as in
-            :func:`curve`, which is drawn as a ribbon. Not with weights, and not for a curve.
-        title
-            The title of the picture.
-
-        Returns
-        -------
-        tuple of Path
-            The paths of the table and of the script. If an error is raised, existing files are
-            unchanged.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError, FileError
-            Before anything is read: for invalid parameters, for columns that do not exist or have
-            the wrong dtype, for an unknown suffix, for a path that cannot be written, and if the
-            script would replace one that this function did not write, or that was edited since.
-        DataError
-            If the data contain invalid values.
-
-        Notes
-        -----
-        The table holds the points of :func:`curve`, with the ``average_precision`` of the segment
-        in every row, and with ``ci`` also ``ci_low, ci_high``. The average precision is null for a
-        curve that was thinned before, because the points left do not determine it. ``Rscript``
-        draws the table into a ``.png`` beside it, with a panel per segment and a colour per
-        ``model``, in the order in which models are given.
-
-        A null is ``NA`` (``<NA>`` in a column that holds the text ``NA``), and infinity is ``Inf``.
-        Strings are quoted, numbers have 17 digits, and a Float32 is written with its value as a
-        double. Column names become ASCII names that R accepts unchanged, and the script lists the
-        changes. The function ``restore`` of the script turns strings, categories, decimals, times,
-        durations and integers beyond ``2**53`` into factors, with levels in the order of their
-        dtype, and Booleans, integers, floats, dates and datetimes into the matching types of R.
-        Counts become doubles, exact up to ``2**53``. Strings in R cannot hold a NUL; U+2400 is
-        written instead.
-
-        We checked 106,015 doubles, most of them random bit patterns, subnormals and quotients of
-        counts, with R 4.2.2 on x86-64. ``read.table``, and ``fread`` of data.table 1.14.8, read all
-        of them bit for bit from this text; from the shortest text of each number they misread 6 and
-        3. readr 2.1.4 misread 37 % of this text and 32 % of the shortest. So the script reads text,
-        from which R makes the numbers.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import polars as pl
-        >>> import frame_prc
-        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     table, script = df.prc.write_ggplot(f"{folder}/late.tsv", "late", "score")
-        ...     print(table.name, script.name)
-        late.tsv late.R
-        """
-        from frame_prc._curves.curve_frame import check_unused, is_curve, read_curve
-        from frame_prc._ggplot.write import check_keys, table_path, write
-
-        table = table_path(path)
-        check_title(title)
-        self._check_frame()
-        interval = self._level(ci)
-        if is_curve(self.roles):
-            check_unused(**self.roles, start=start, keep=keep, ci=interval)
-            curve = read_curve(scan_all(self._native), ascending=self.roles.get("ascending", False))
-            check_keys(curve.keys)
-            points, areas, clusters = curve.points.lazy(), _areas_of_curve(curve), None
-            models: list[str] = []
-        else:
-            start, kept = check_option("start", start, STARTS), points_to_keep(keep)
-            level = None if interval is None else confidence(interval)
-            points, areas, clusters = self._tables_for_r(start, kept, level)
-            models = [name for name in self._request.models if name is not None]
-        drawn, known = pl.collect_all([points, areas])
-        return write(drawn, known, table, title, interval, clusters, models)
-
-    def _tables_for_r(
-        self, start: Start, keep: Keep, level: float | None
-    ) -> tuple[pl.LazyFrame, pl.LazyFrame, str | None]:
-        """Return the curves of rows, their average precisions, and the name of their clusters."""
-        from frame_prc._curves.curve import Curve, Extras
-
-        z = None if level is None else normal_quantile(level)
-        curve = Curve(start, keep, extras=Extras(z=z))
-        areas = AveragePrecision(interval=None if level is None else Interval(level))
-        missing = self._request.missing
-        rows = self._rows_in_memory([*curve.outputs, *areas.columns(missing)])
-        cluster = rows.columns.cluster if level is not None else None
-        return curve.finished(rows), areas.finished(rows), None if cluster is None else cluster.name
 
     @verb
     def report(
@@ -478,7 +424,10 @@ class PictureVerbs(Evaluated[FrameT]):
         sections
             What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
             default; also ``"roc"`` (ROC curves), ``"scores"`` (how the scores of either class are
-            spread) and ``"reliability"`` (of scores that are probabilities).
+            spread), ``"reliability"`` (of scores that are probabilities) and ``"time"``: if the
+            only key is a time, a number or an ordered category, the area of each segment in that
+            order, with the limits of :func:`monitor`. The first 8 segments are the reference; of
+            fewer than 16, the first half. It needs NumPy.
         title
             The title of the page.
         note
@@ -575,13 +524,15 @@ class PictureVerbs(Evaluated[FrameT]):
         return Evaluated(counts, roles)._rows_in_memory(outputs)  # noqa: SLF001 - of its own class
 
 
-def _areas_of_curve(curve_frame: CurveFrame) -> pl.LazyFrame:
-    """Return keys and average precision of a curve; null where it lacks points that count."""
-    from frame_prc._charts.data import counts_of_curve
+def with_models(table: pl.DataFrame, asked: Request) -> pl.DataFrame:
+    """Return a table with the models as a category in the order given, where that is known."""
+    models = [name for name in asked.models if name is not None]
+    if MODEL not in table.columns or asked.model is not None or not models:
+        return table
+    return table.with_columns(pl.col(MODEL).cast(pl.Enum(models)))
 
-    rows = counts_of_curve(curve_frame)
-    table = AveragePrecision().finished(rows)
-    names = dict(zip(rows.columns.result_keys, curve_frame.keys, strict=True))
-    area = pl.col(AVERAGE_PRECISION)
-    known = pl.when(pl.lit(curve_frame.error is None)).then(area)
-    return table.select(*(pl.col(key).alias(name) for key, name in names.items()), known)
+
+def in_order_of_models(table: pl.DataFrame, asked: Request) -> pl.DataFrame:
+    """Return a table sorted by its models, in the order given."""
+    found = with_models(table, asked)
+    return found.sort(MODEL, maintain_order=True) if MODEL in found.columns else found

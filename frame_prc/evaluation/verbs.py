@@ -30,6 +30,7 @@ influence = forward(Evaluation.influence)
 monitor = forward(Evaluation.monitor)
 operating_points = forward(Evaluation.operating_points)
 plot = forward(Evaluation.plot)
+plot_scores = forward(Evaluation.plot_scores)
 plot_summary = forward(Evaluation.plot_summary)
 prediction_powered = forward(Evaluation.prediction_powered)
 reliability = forward(Evaluation.reliability)
@@ -65,6 +66,7 @@ __all__ = [
     "one_vs_rest",
     "operating_points",
     "plot",
+    "plot_scores",
     "plot_summary",
     "plot_table",
     "prediction_powered",

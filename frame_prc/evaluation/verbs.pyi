@@ -25,6 +25,7 @@ from frame_prc._request.specs import (
     MeasureName,
     Method,
     OverLooks,
+    PictureForR,
     Scale,
     SegmentsAre,
     SegmentsTest,
@@ -255,6 +256,17 @@ def plot(
     size: int | tuple[int, int] | None = None,
     **roles: Unpack[Roles],
 ) -> ChartType: ...
+def plot_scores(
+    frame: AnyFrame,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    bins: int = 50,
+    dark: bool = False,
+    title: str | None = None,
+    size: int | tuple[int, int] | None = None,
+    **roles: Unpack[Roles],
+) -> ChartType: ...
 def plot_summary(
     frame: AnyFrame,
     truth: IntoColumn | None = None,
@@ -388,6 +400,7 @@ def write_ggplot(
     truth: IntoColumn | None = None,
     score: IntoScores | None = None,
     *,
+    kind: PictureForR = "curve",
     start: Start = "one",
     keep: Keep = "corners",
     ci: float | None = None,

@@ -138,6 +138,28 @@ def test_bins_and_thresholds_have_lines():
     }  # fmt: skip
 
 
+def test_scores_of_either_class_are_shares_of_it_in_bins_of_one_width():
+    rows = pl.DataFrame(
+        {
+            "late": [True, True, True, False, False, True],
+            "old": [0.0, 0.3, 1.0, 0.2, float("-inf"), 0.9],
+            "new": [0.6, 0.6, 0.6, 0.1, 0.1, 0.1],
+        }
+    )
+    chart = rows.prc.plot_scores("late", ["old", "new"], bins=4)
+    bars = [bar for _, panel in drawn(chart, "bar", "positives") for bar in panel]
+    columns = ("shown_key_0", "bin_low", "bin_high", "positives", "negatives")
+    assert [*dict.fromkeys(tuple(bar[name] for name in columns) for bar in bars)] == [
+        ("old", 0.0, 0.25, 0.25, 1.0),
+        ("old", 0.25, 0.5, 0.25, 0.0),
+        ("old", 0.75, 1.0, 0.5, 0.0),
+        ("new", 0.0, 0.25, 0.25, 1.0),
+        ("new", 0.5, 0.75, 0.75, 0.0),
+    ]
+    panels = chart.to_dict()["concat"]
+    assert all("'domain': ['old', 'new']" in str(panel["layer"][0]) for panel in panels)
+
+
 def test_other_tables_and_too_many_rows_are_refused():
     with pytest.raises(FrameError, match="not those of a table with a chart"):
         frame_prc.plot_table(pl.DataFrame({"a": [1]}))

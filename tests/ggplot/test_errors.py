@@ -110,6 +110,24 @@ def test_a_script_of_somebody_else_stays_where_it_is(tmp_path):
     assert os.listdir(tmp_path) == ["curves.R"]
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"kind": "curves"}, "kind='curves'"),
+        (
+            {"kind": "scores", "keep": 5},
+            "keep=5 is given with kind='scores'. Allowed: kind='curve'",
+        ),
+        ({"kind": "thresholds", "start": None}, "start=None is given with kind='thresholds'"),
+    ],
+    ids=str,
+)
+def test_options_of_another_picture_are_refused(tmp_path, given, says):
+    with pytest.raises(OptionError, match=re.escape(says)):
+        ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score", **given)
+    assert not os.listdir(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["x\0.tsv", "a" * 300 + ".tsv", "\udcff.tsv", "circle.tsv"])
 def test_a_name_that_no_file_can_have_is_an_error_of_ours(tmp_path, name):
     (tmp_path / "circle.tsv").symlink_to(tmp_path / "circle.tsv")

@@ -20,6 +20,7 @@ from ggplot_tables import (
     run,
     texts_in_r,
 )
+from polars.testing import assert_frame_equal
 
 
 def some_rows(count: int = 400) -> pl.DataFrame:
@@ -40,7 +41,7 @@ def some_rows(count: int = 400) -> pl.DataFrame:
 def read_plot(tmp_path, code):
     """Return the lines that R code prints of the picture."""
     program = tmp_path / "program.R"
-    program.write_text(f'source("t.R"); {code}', encoding="ascii")
+    program.write_text(f'source("t.R"); attach(drawn); {code}', encoding="ascii")
     return run(optional.require_r_package("ggplot2"), program.name, cwd=tmp_path).splitlines()
 
 
@@ -60,6 +61,43 @@ def test_r_draws(columns, options, tmp_path):
     _, script = some_rows().prc.write_ggplot(tmp_path / "t.tsv", *columns, **options)
     draw(script, tmp_path)
     assert_is_picture(tmp_path / "t.png")
+
+
+def tables_of_verbs(rows):
+    """Return the table of each other picture, as its verb has it."""
+    two, given = ["b", "a"], {"by": "k"}
+    frame_of = {
+        "summary": rows.prc.average_precision("t", two, **given, ci=0.95),
+        "comparison": rows.prc.compare_models("t", two, **given),
+        "reliability": rows.prc.reliability("t", two, **given),
+        "thresholds": rows.prc.threshold_table("t", two, **given),
+    }
+    return {
+        kind: table.with_columns(pl.col("model").cast(pl.Enum(two))).sort(
+            "model", "k", maintain_order=True
+        )
+        for kind, table in frame_of.items()
+    }
+
+
+def test_a_picture_has_the_table_of_its_verb(tmp_path):
+    rows = some_rows()
+    for kind, expected in tables_of_verbs(rows).items():
+        path, _ = rows.prc.write_ggplot(tmp_path / "t.csv", "t", ["b", "a"], by="k", kind=kind)
+        found = READ[".csv"](path).cast(dict(expected.schema))
+        assert_frame_equal(found, expected, check_exact=True)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["summary", "comparison", "reliability", "scores", "thresholds"])
+@pytest.mark.parametrize("score", ["a", ["b", "a"]], ids=str)
+def test_r_draws_other_pictures(kind, score, tmp_path):
+    given = {"by": ["k", "day"], "cluster": "big", "kind": kind, "title": INJECTION}
+    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", score, **given)
+    draw(tmp_path / "t.R", tmp_path)
+    assert_is_picture(tmp_path / "t.png", height=300)
+    title = read_plot(tmp_path, "writeLines(plot$labels$title)")
+    assert title[-1] == INJECTION
 
 
 @pytest.mark.thorough
@@ -226,5 +264,5 @@ def test_the_script_of_an_arrow_file_reads_it_by_arrow(tmp_path):
     for suffix, function in functions.items():
         _, script = ROWS.prc.write_ggplot(tmp_path / f"t{suffix}", "late", "score")
         text = script.read_text(encoding="ascii")
-        assert f"read_curves <- function(path) arrow::{function}(path)\n" in text
+        assert f"read_rows <- function(path) arrow::{function}(path)\n" in text
         assert "with ggplot2 and arrow." in text

@@ -120,6 +120,16 @@ def test_tables_are_those_of_the_other_verbs(of_segments, of_clusters, options):
         assert numbers == pytest.approx({name: row[name] for name in numbers}, rel=1e-12)
 
 
+def test_over_time_is_what_a_watch_says(tmp_path):
+    given = {"by": "day", "ci": 0.9, "calibrate": 0.2}
+    found = checked(numbers(ROWS, tmp_path, "truth", TWO, **given, sections="time"))
+    measure = "calibrated_average_precision"
+    watch = ROWS.prc.monitor("truth", TWO, **given, over="day", plan=(8, 20), measure=measure)
+    assert watch["limit"].drop_nulls().len() == 2 * 20
+    same(found["over_time"], watch.with_columns(pl.col("day").cast(pl.String)))
+    assert numbers(ROWS, tmp_path, "truth", TWO, **given)["over_time"] == []
+
+
 @pytest.mark.parametrize("options", [{"ci": 0.95}, {"ci": 0.9, "cluster": "day"}], ids=str)
 def test_thresholds_are_operating_points(of_segments, of_clusters, options):
     found = of_clusters if "cluster" in options else of_segments

@@ -21,6 +21,7 @@ from frame_prc._report.period import last_day, unit_of
 ROWS = rows(900, 4)
 TWO = ["weak", "good"]
 WEEK = pl.col("day").dt.truncate("1w")
+MONDAYS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22"]
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +129,33 @@ def test_sections_are_those_asked_for(report):
     assert "How good" in page
     assert list(data_of(page)["charts"])[-2:] == ["roc", "scores"]
     assert "scorecard" not in re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("by", "alarm"),
+    [
+        ("day", "Alarm</strong>, of days after the first 8: weak in none and good in "),
+        (WEEK, "Alarm</strong>, of weeks after the first 2: weak in none and good in 1 of 2"),
+        (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "of periods after the first 2: "),
+        ("segment", None),
+        ([WEEK, "segment"], None),
+        (WEEK.dt.truncate("1q"), None),
+    ],
+    ids=["days", "weeks", "categories", "names", "two keys", "one quarter"],
+)
+def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by, alarm):
+    late = pl.col("day") >= date(2024, 1, 22)
+    frame = ROWS.with_columns(good=pl.when(late).then(1 - pl.col("good")).otherwise("good"))
+    path, _ = frame.prc.report(tmp_path / "r.html", "truth", TWO, by=by, sections="time")
+    page = path.read_text(encoding="utf-8")
+    charts = data_of(page)["charts"]
+    assert ("time" in charts) == (alarm is not None)
+    if alarm is None:
+        assert "Over time" not in page
+        return
+    assert alarm in page
+    [rows] = charts["time"]["light"]["datasets"].values()
+    assert [row["name"] for row in rows if row["conclusion"] == "alarm"]
 
 
 def test_a_page_has_its_own_title_note_date_and_colour(report):

@@ -90,6 +90,7 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "report": _reported,
     "plot": lambda frame: _chart(_of_rows("plot")(frame)),
     "plot_summary": lambda frame: _chart(_of_rows("plot_summary")(frame)),
+    "plot_scores": lambda frame: _chart(_of_rows("plot_scores")(frame)),
     "plot_table": lambda frame: _chart(
         frame_prc.plot_table(_of_rows("average_precision", ci=0.9)(frame))
     ),

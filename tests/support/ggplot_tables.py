@@ -60,7 +60,7 @@ def in_r(tables: Path | list[Path], code: str, **environment: str) -> list[str]:
         # The functions of the script, without its picture.
         script = f'parse("{table.stem}.R")'
         lines += [f'for (e in {script}) if (grepl("function", deparse(e)[1])) eval(e)']
-        lines += [f'curves <- restore(read_curves("{table.name}"))', code]
+        lines += [f'curves <- restore(read_rows("{table.name}"))', code]
     program = tables[0].with_name("program.R")
     program.write_text("\n".join(lines), encoding="ascii")
     return run(rscript, program.name, cwd=program.parent, **environment).splitlines()

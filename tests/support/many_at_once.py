@@ -251,6 +251,7 @@ SPECIAL: dict[str, Callable[[Kind, Any, Columns], pl.DataFrame]] = {
     "plain Polars and pandas": _without_us,
     "plot": partial(_picture, "plot"),
     "plot_summary": partial(_picture, "plot_summary"),
+    "plot_scores": partial(_picture, "plot_scores"),
     "to_matplotlib": partial(_on_axes, "to_matplotlib"),
     "summary_to_matplotlib": partial(_on_axes, "summary_to_matplotlib"),
     "write_ggplot": _ggplot,

@@ -308,6 +308,7 @@ DRAWING: dict[str, st.SearchStrategy] = {
         sort=some(None, "value", "difference", "key"),
         title=TEXTS,
     ),
+    "plot_scores": parameters(score=MODELS, bins=some(2, 50), title=TEXTS),
     "write_ggplot": parameters(
         score=MODELS, ci=LEVELS, keep=some("all", "corners", 5), title=TEXTS
     ),

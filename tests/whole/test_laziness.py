@@ -258,6 +258,7 @@ PICTURES = {
         {"truth": "late", "score": POWERS, "baseline": "c"},
         "late|other",
     ),
+    "scores of two": ("plot_scores", TWO, "late|other|score"),
     "ggplot": ("write_ggplot", TRUTH, "late|other"),
     "ggplot of counts": ("write_ggplot", COUNTS, "other|hits|misses"),
     "ggplot with intervals": ("write_ggplot", {**TRUTH, "ci": 0.9, "keep": "all"}, "late|other"),

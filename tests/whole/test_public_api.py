@@ -36,6 +36,7 @@ VERBS = [
     "one_vs_rest",
     "operating_points",
     "plot",
+    "plot_scores",
     "plot_summary",
     "plot_table",
     "prediction_powered",
@@ -85,6 +86,7 @@ OPTIONS = {
     "calibrate=None, ci=None, details=False",
     "plot": "x='recall', ci=None, band=False, iso_f1=None, points=None, roc=False, "
     "facet=None, overlay='auto', y='auto', dark=False, title=None, size=None",
+    "plot_scores": "bins=50, dark=False, title=None, size=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate='pooled', sort=None, kind='dots', "
     "dark=False, title=None, width=None",
     "prediction_powered": "proxy, ci=0.95, measure='average_precision', at=None, details=False",
@@ -100,7 +102,7 @@ OPTIONS = {
     "summary_to_matplotlib": "ax=None, ci=0.95, calibrate='pooled', sort=None, **line",
     "threshold_table": "thresholds=None, cost=None, calibrate=None, details=False",
     "to_matplotlib": "ax=None, ci=None, **line",
-    "write_ggplot": "start='one', keep='corners', ci=None, title=None",
+    "write_ggplot": "kind='curve', start='one', keep='corners', ci=None, title=None",
 }
 LEADING = {"report": "path, ", "write_ggplot": "path, "}  # besides the frame
 SIGNATURES = {
