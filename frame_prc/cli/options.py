@@ -219,7 +219,9 @@ def _option(name: str, annotation: str, text: str) -> Option:
     kind = annotation.removesuffix(" | None")
     option = _BY_TYPE.get(kind) or _choice(kind)
     help_text = _HELP.get(name) or " ".join(filter(None, [text, option.help]))
-    return replace(option, help=help_text, **_BY_NAME.get(name, {}))
+    # A number of bins alone needs no reading.
+    own = {} if kind == "int" else _BY_NAME.get(name, {})
+    return replace(option, help=help_text, **own)
 
 
 # The types of options by name, such as those that take one of a few words.

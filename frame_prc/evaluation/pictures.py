@@ -23,7 +23,6 @@ from frame_prc._request.specs import (
     Comparison,
     Interval,
 )
-from frame_prc._tables.score_bins import ScoreBins
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -354,6 +353,8 @@ class PictureVerbs(Evaluated[FrameT]):
 
     def _score_bins(self, bins: int = 50) -> pl.DataFrame:
         """Return the share of each class in bins, of models in the order given."""
+        from frame_prc._tables.score_bins import ScoreBins
+
         table = ScoreBins(whole("bins", bins, 2, _MOST_BINS))
         found = table.finished(self._rows_in_memory(table.outputs)).collect()
         return in_order_of_models(found, self._request)
