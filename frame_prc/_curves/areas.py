@@ -11,7 +11,13 @@ from functools import partial
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, calibrated, with_reference
-from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, precision_before
+from frame_prc._curves.step_areas import (
+    STEP_AREAS,
+    ends,
+    growth,
+    has_area,
+    precision_before,
+)
 from frame_prc._formulas import (
     gain_over,
     precision,
@@ -257,11 +263,10 @@ def _sum(method: Method) -> pl.Expr:
 
 @remembered
 def _defined(methods: tuple[Method, ...], *, calibrated: bool) -> list[pl.Expr]:
-    """Set areas to null without positives; gain, ROC and calibrated ones also without negatives."""
-    needs_both = {method: calibrated or method in ("gain", "roc") for method in methods}
-    defined = {True: (_POSITIVES > 0) & (_NEGATIVES > 0), False: _POSITIVES > 0}
+    """Set areas to null that a segment does not have."""
     return [
-        pl.when(defined[both]).then(method).alias(method) for method, both in needs_both.items()
+        pl.when(has_area(pl.col, method, calibrated=calibrated)).then(method).alias(method)
+        for method in methods
     ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from frame_prc._formulas import library, log1p, minus_log1p, precision, step_area
-from frame_prc._request.specs import Start
+from frame_prc._request.specs import Method, Start
 
 Col: TypeAlias = Callable[[str], Any]
 
@@ -97,6 +97,13 @@ def ends(col: Col, recall_range: tuple[float, float] | None) -> dict[str, Any]:
         "low": lib.max_horizontal(tp_a, lib.min_horizontal(lowest, tp)),
         "high": lib.min_horizontal(tp, lib.max_horizontal(highest, tp_a)),
     }
+
+
+def has_area(col: Col, method: Method, *, calibrated: bool) -> Any:
+    """Return whether a segment has an area: gain, ROC and calibrated ones need negatives too."""
+    positives, negatives = col("positives"), col("negatives")
+    needs_both = calibrated or method in ("gain", "roc")
+    return (positives > 0) & (negatives > 0) if needs_both else positives > 0
 
 
 def precision_before(col: Col, start: Start) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 
 from frame_prc._curves.areas import AreaSpec
-from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, precision_before
+from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, has_area, precision_before
 from frame_prc._engines.calibration import calibrated, reference_sums, with_reference
 from frame_prc._engines.curve import with_highest
 from frame_prc._engines.operations import Engine, Frame
@@ -43,14 +43,15 @@ def auc(
     sums = {method: total(nw.col(method)) for method in spec.methods}
     steps = _steps(counted, spec, calibration).with_columns(**areas)
     totals = by_segment(steps, counted, sums | reference_sums(calibration))
-    needs_both = {m: calibration is not None or m == "roc" for m in spec.methods}
-    defined = {True: (_POSITIVES > 0) & (_NEGATIVES > 0), False: _POSITIVES > 0}
     low, high = spec.recall_range or (0.0, 1.0)
     width = high - low if spec.standardised else 1.0
-    found = {m: (nw.col(m) / width).clip(upper_bound=1.0) for m in spec.methods}
+    defined = {m: has_area(nw.col, m, calibrated=calibration is not None) for m in spec.methods}
     rows = [
-        {"method": nw.lit(method), "auc": nw.when(defined[needs_both[method]]).then(area)}
-        for method, area in found.items()
+        {
+            "method": nw.lit(method),
+            "auc": nw.when(is_defined).then((nw.col(method) / width).clip(upper_bound=1.0)),
+        }
+        for method, is_defined in defined.items()
     ]
     sized = several_rows(totals, counted, rows).with_columns(*sizes(_POSITIVES, _NEGATIVES))
     table = with_reference(sized, calibration)

@@ -23,10 +23,12 @@ from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError
 
 _UNKNOWN = (pl.Object, pl.Unknown, pl.Null)
 
-VERBS = (
-    "counts, curve, average_precision, average, auc, operating_points, summary, threshold_table, "
-    "reliability, compare_models, compare_segments, heterogeneity, shrunk and sample_size"
-)
+RUN_INSIDE = (
+    "counts", "curve", "average_precision", "average", "auc", "operating_points", "summary",
+    "threshold_table", "reliability", "compare_models", "compare_segments", "heterogeneity",
+    "shrunk", "sample_size",
+)  # fmt: skip
+VERBS = f"{', '.join(RUN_INSIDE[:-1])} and {RUN_INSIDE[-1]}"
 
 
 _CLASSES = (

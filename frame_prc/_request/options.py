@@ -313,12 +313,13 @@ def check_roc(request: Request, interval: object, calibrate: object) -> None:
             "it is the same at every prevalence: leave calibrate= out",
         )
     given = {"ci=": interval is not None, "missing='unretrieved'": request.missing == "unretrieved"}
-    for name in (name for name, is_given in given.items() if is_given):
-        raise OptionError(
-            f"method='roc' is given with {name}",
-            "the other methods",
-            "summary(measures='roc_auc') has the area with its interval",
-        )
+    for name, is_given in given.items():
+        if is_given:
+            raise OptionError(
+                f"method='roc' is given with {name}",
+                "the other methods",
+                "summary(measures='roc_auc') has the area with its interval",
+            )
 
 
 def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:

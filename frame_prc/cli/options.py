@@ -102,7 +102,9 @@ _BY_TYPE: dict[str, Option] = {
     "tuple[int, int]": Option(str, "REFERENCE,LOOKS", read=values.integers),
     "AnyFrame": Option(str, "FILE", read=values.table),
     "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=values.integers),
-    "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
+    "int | Sequence[float]": Option(
+        list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9.", values.count_or_numbers
+    ),
     "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.share),
     "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.share),
     "MeasureName | Sequence[MeasureName]": Option(
@@ -153,8 +155,6 @@ _BY_NAME: dict[str, dict[str, Any]] = {
     "over": {"metavar": "COLUMN"},
     "baseline": {"metavar": "MODEL"},
     "thresholds": {"read": values.thresholds},
-    "recalls": {"read": values.recalls},
-    "bins": {"read": values.recalls},
 }
 # Where the documentation speaks of Python, or of what stands elsewhere in it.
 _HELP = {
@@ -219,9 +219,7 @@ def _option(name: str, annotation: str, text: str) -> Option:
     kind = annotation.removesuffix(" | None")
     option = _BY_TYPE.get(kind) or _choice(kind)
     help_text = _HELP.get(name) or " ".join(filter(None, [text, option.help]))
-    # A number of bins alone needs no reading.
-    own = {} if kind == "int" else _BY_NAME.get(name, {})
-    return replace(option, help=help_text, **own)
+    return replace(option, help=help_text, **_BY_NAME.get(name, {}))
 
 
 # The types of options by name, such as those that take one of a few words.

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._engines.engine import VERBS
+from frame_prc._engines.engine import RUN_INSIDE
 from frame_prc._lazy import named
 from frame_prc._request.packages import install_hint
 from frame_prc._request.roles import names_of
@@ -39,10 +39,9 @@ _BINS = "--thresholds 1000 bins the scores, and needs no --memory"
 def budget(text: str, verb: str) -> int:
     """Return a number of bytes from its text; refuse a command that DuckDB does not run."""
     bytes_at_once = size(text)
-    verbs = re.findall(r"\w+", VERBS.replace(" and ", ", "))
-    if verb not in verbs:
-        allowed = ", ".join(errors.command_name(one) for one in verbs if one in errors.EXAMPLES)
-        raise OptionError("memory= is not available for this command", allowed)
+    if verb not in RUN_INSIDE:
+        allowed = (errors.command_name(one) for one in RUN_INSIDE if one in errors.EXAMPLES)
+        raise OptionError("memory= is not available for this command", ", ".join(allowed))
     return bytes_at_once
 
 
@@ -61,8 +60,9 @@ def size(text: str) -> int:
 def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.LazyFrame:
     """Return the result of a call, in a file of the folder if it is large."""
     duckdb = _duckdb()
+    # An unknown name is an error of the verb, which knows the similar ones.
+    schema = call(call.source.rows).collect_schema()
     read = _columns(call)
-    schema = call(call.source.rows.select(map(named, read))).collect_schema()
     progress.set("checking rows", 0.1)
     _check(call)
     progress.set("copying rows", 0.3)
@@ -98,8 +98,6 @@ def _duckdb() -> Any:
 
 def _columns(call: Call) -> list[str]:
     """Return the columns of the files that the verb reads, in their order."""
-    # An unknown name is an error of the verb, which knows the similar ones.
-    call(pl.LazyFrame(schema=call.source.schema)).collect_schema()
     ends = _BIN_ENDS if call.get("pos") is not None else ()
     given = [*map(call.get, _ROLES), call.get("by")]
     wanted = names_of([item for value in given for item in listed(value)] + [*ends])

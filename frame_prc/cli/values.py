@@ -79,8 +79,8 @@ def thresholds(texts: Sequence[str]) -> Numbers:
     return listed
 
 
-def recalls(texts: Sequence[str]) -> Numbers:
-    """Return a number of recalls, or the recalls."""
+def count_or_numbers(texts: Sequence[str]) -> Numbers:
+    """Return how many numbers there are to be, or the numbers."""
     count = integer_or(texts[0].strip())
     return count if isinstance(count, int) and count > 1 and not texts[1:] else numbers(texts)
 

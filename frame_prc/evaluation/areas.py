@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from frame_prc._curves.areas import AreaSpec
+from frame_prc._curves.step_areas import STEP_AREAS
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import measured
 from frame_prc._request.intervals import area_interval, draws, interval_of
@@ -25,7 +26,6 @@ from frame_prc._request.options import (
 )
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import (
-    PARTIAL_METHODS,
     STARTS,
     CiMethod,
     Draws,
@@ -436,8 +436,7 @@ class AreaVerbs(Evaluated[FrameT]):
         is_highest = reference is not None and reference.highest
         refused = {"top": spec.top is not None, "ci": interval is not None}
         refused["calibrate='highest'"] = is_highest
-        there = (*PARTIAL_METHODS, "roc")
-        refused |= {f"method={name!r}": name not in there for name in methods}
+        refused |= {f"method={name!r}": name not in STEP_AREAS for name in methods}
         plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
         areas = plans.auc(engine, self._native, asked, spec, outputs, bins, reference)
         return self._like_frame(areas)
