@@ -32,7 +32,7 @@ LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 # Columns of operating points, which are not keys.
 _TARGET = ("target", "criterion", "target_value")
 _KEPT = ("target", "target_value")  # of a frame that holds thresholds; they tell the criterion
-_RESULTS = {
+RESULTS = {
     *_TARGET, *CURVE, *RATES, EXPECTED_COST, NEEDED, ASCENDING, "status", *LIMITS, *DROPPED,
 }  # fmt: skip
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
@@ -216,7 +216,7 @@ def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
         )
     keys = rows.columns.result_keys
     for name in schema:
-        if name in _RESULTS or name in keys:
+        if name in RESULTS or name in keys:
             continue
         if name in rows.columns.request.key_names:
             raise ColumnError(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from math import exp, log
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_prc._curves.given_thresholds import RESULTS
 from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._inference.estimates import Estimates, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
@@ -18,7 +20,8 @@ from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import aggregated, in_python, join, left_join, parts_by
 from frame_prc._lazy import over as within
-from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured
+from frame_prc._request.roles import THRESHOLD
+from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured, Target
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
@@ -191,7 +194,7 @@ class Watched(Table):
         """What a later call must ask for too."""
         said = [f"{self.first} periods, {self.looks} looks", f"error {self.error:g}"]
         measured = self.measured
-        said += [] if measured.at is None else [f"at {measured.at.text}"]
+        said += [] if measured.at is None else [f"at {_told(measured.at)}"]
         held = None if measured.calibration is None else measured.calibration.prevalence
         said += [] if held is None else [f"prevalence {held:g}"]
         said += [f"window {self.window}"] if self.window > 1 else []
@@ -350,6 +353,19 @@ def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
         bound = -normal.inv_cdf(level / watch.series.sides) if known is None else known
         watch.set(place, z, 1, bound)
         alarms += watch.rows[place]["conclusion"] == "alarm"
+
+
+def _told(at: Target) -> str:
+    """Return where a measure is taken; other thresholds of segments have another text."""
+    if at.table is None:
+        return at.text
+    shown = (
+        at.table.select(pl.exclude(RESULTS - {THRESHOLD}))
+        .collect()
+        .select(pl.all().cast(pl.String))
+    )
+    rows = shown.select(sorted(shown.columns)).sort(pl.all())
+    return f"{at.text} {sha256(rows.write_csv().encode()).hexdigest()[:8]}"
 
 
 def _share(logit: float) -> float:

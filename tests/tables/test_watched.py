@@ -230,6 +230,15 @@ def test_a_state_of_another_plan_or_measure_is_refused(asked, said):
         watched(rows(), **asked, state=state)
 
 
+def test_a_state_of_other_thresholds_is_refused():
+    asked = {"by": ["site", "week"], "measure": "recall", "details": True}
+    frame, sites = rows().with_columns(site=pl.lit("a")), pl.DataFrame({"site": ["a"]})
+    state = watched(frame, at=sites.with_columns(threshold=0.5), **asked)
+    watched(frame, at=sites.with_columns(threshold=0.5, recall=0.9), state=state, **asked)
+    with pytest.raises(DataError, match=r"has the plan .* is asked for"):
+        watched(frame, at=sites.with_columns(threshold=0.6), state=state, **asked)
+
+
 @pytest.mark.parametrize(
     "broken",
     [
