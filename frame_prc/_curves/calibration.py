@@ -24,7 +24,7 @@ REFERENCE = "reference_prevalence"
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _FEW = 20  # effective rows of a class
-_SCALES = ("of_positive", "of_negative")  # what a row of a class weighs
+SCALES = ("of_positive", "of_negative")  # what a row of a class weighs
 
 
 def calibrated(referred: Any, lib: Any = pl) -> Any:
@@ -97,32 +97,37 @@ def reference_of_models(
 
 
 def deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
-    """Return rows with the weights that they have at a reference prevalence, and what it is.
+    """Return rows with the weights that they have at a reference prevalence, and their scales.
 
     A segment has as much weight as before, in other proportions of its classes. One without rows of
-    a class stays as it is. The reference is a table by key.
+    a class stays as it is. The scales are a table by key, with the reference.
     """
     return rows.keep(("deployed", calibration), lambda: _deployed(rows, calibration))
 
 
+def deployed_share(share: pl.Expr, scale: pl.Expr) -> pl.Expr:
+    """Return a share of positives as it is where a negative weighs ``scale`` times as much."""
+    return share / (share + scale * (1 - share))
+
+
 def _deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
-    scales = cached(_scales(rows, calibration))
+    scales = cached(scales_of(rows, calibration))
     frame = left_join(rows.with_checks(rows.frame), scales.drop(REFERENCE), rows.keys)
-    of_positive, of_negative = map(pl.col, _SCALES)
+    of_positive, of_negative = map(pl.col, SCALES)
     if rows.has_counts:
         amounts = {"pos": pl.col("pos") * of_positive, "neg": pl.col("neg") * of_negative}
     else:
         amounts = {
             "weight": rows.weight * pl.when("truth").then(of_positive).otherwise(of_negative)
         }
-    weighted = frame.with_columns(**amounts).drop(_SCALES)
+    weighted = frame.with_columns(**amounts).drop(SCALES)
     classes = {name: Column(pl.col(name), name, pl.Float64()) for name in amounts}
     columns = replace(rows.columns, classes=rows.columns.classes | classes)
     found = replace(rows.without_values(), frame=weighted, columns=columns, checked=True)
-    return found, scales.select(*rows.keys, REFERENCE)
+    return found, scales
 
 
-def _scales(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
+def scales_of(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
     """Return what a positive and a negative of each segment weigh at its reference."""
     counts = {"positives": pl.col("pos"), "negatives": pl.col("neg")}
     amounts = counts if rows.has_counts else amounts_of_classes(rows.weight)
@@ -138,7 +143,7 @@ def _scales(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
     n, positives = _POSITIVES + _NEGATIVES, pl.col(REFERENCE)
     shares = (positives / _POSITIVES, positives * pl.col("reference_odds") / _NEGATIVES)
     has_both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
-    scales = zip(_SCALES, shares, strict=True)
+    scales = zip(SCALES, shares, strict=True)
     return referred.select(
         *rows.keys,
         REFERENCE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.calibration import deployed
+from frame_prc._curves.calibration import SCALES, deployed_share, scales_of
 from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, status
 from frame_prc._inference.bootstrap import cells_of, check_drawable
 from frame_prc._inference.estimates import Estimates
@@ -21,7 +21,8 @@ from frame_prc._rows.table import Table
 # 94 % in simulations.
 _FEW_BEYOND = 4
 _ROUNDING = 1e-9
-_LIMITS = ("recall", "precision", "precision_low", "precision_high")
+_PRECISIONS = ("precision", "precision_low", "precision_high")
+_LIMITS = ("recall", *_PRECISIONS)
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,14 @@ class Band(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the band of each segment."""
         check_drawable(rows)
-        table = self._of(rows if self.calibration is None else deployed(rows, self.calibration)[0])
-        return _with_status(table, rows)
+        table = _with_status(self._of(rows), rows)
+        if self.calibration is None:
+            return table
+        # Replicates are in the same order at each prevalence: quantiles stay where they are.
+        scales = scales_of(rows, self.calibration).select(*rows.keys, *SCALES)
+        of_positive, of_negative = map(pl.col, SCALES)
+        shares = deployed_share(pl.col(_PRECISIONS), of_negative / of_positive)
+        return left_join(table, scales, rows.keys).with_columns(shares).drop(SCALES)
 
     def _of(self, rows: Rows) -> pl.LazyFrame:
         from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy

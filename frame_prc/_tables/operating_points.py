@@ -4,6 +4,7 @@ The intervals are of what new rows have at the threshold in the table. At one th
 precision and recall are shares of rows, and their intervals are Wilson's. One that was chosen on
 these rows does better on them than on new ones: the interval is exact, and its lower limit allows
 for what a bootstrap, which chooses again in each replicate, loses on the rows it was drawn from.
+At another prevalence limits are those of the rows as they are, seen from there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.calibration import REFERENCE, deployed
+from frame_prc._curves.calibration import REFERENCE, SCALES, deployed, deployed_share
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import SHARES_OF_CLASSES, share_of_units
 from frame_prc._curves.given_thresholds import (
@@ -37,7 +38,15 @@ from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import cells_of, check_drawable, over_replicates
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.exact_limits import with_exact_limits
-from frame_prc._lazy import cached, concat, in_order, join, left_join, mean_in_order
+from frame_prc._lazy import (
+    cached,
+    concat,
+    in_order,
+    join,
+    left_join,
+    mean_in_order,
+    segment_join,
+)
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Draws, Interval, Target
 from frame_prc._rows.rows import Rows
@@ -104,11 +113,12 @@ class OperatingPoints(Table):
         if self.calibration is None:
             found = self._of(rows)
             return found if self.interval is None else _with_few(found, rows)
-        weighted, reference = deployed(rows, self.calibration)
-        found = left_join(self._of(weighted), reference, rows.keys)
+        weighted, scales = deployed(rows, self.calibration)
+        reference = scales.select(*rows.keys, REFERENCE)
+        found = left_join(self._of(weighted, scales), reference, rows.keys)
         return found if self.interval is None else _with_few_of(Estimates.of(rows), found)
 
-    def _of(self, rows: Rows) -> pl.LazyFrame:
+    def _of(self, rows: Rows, scales: pl.LazyFrame | None = None) -> pl.LazyFrame:
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
@@ -118,7 +128,9 @@ class OperatingPoints(Table):
             table = table.with_columns(self._needed().alias(NEEDED))
         if self.interval is None:
             return ranking.segments.with_keys(ranking.with_dropped(table))
-        table = self._with_limits(cached(table), ranking, self.interval)
+        if scales is not None:
+            scales = cached(ranking.segments.numbered(scales).select("segment", *SCALES))
+        table = self._with_limits(cached(table), ranking, self.interval, scales)
         return ranking.segments.with_keys(ranking.with_dropped(table))
 
     @property
@@ -154,13 +166,16 @@ class OperatingPoints(Table):
             check_counts(rows.columns)
 
     def _with_limits(
-        self, table: pl.LazyFrame, ranking: Ranking, interval: Interval
+        self,
+        table: pl.LazyFrame,
+        ranking: Ranking,
+        interval: Interval,
+        scales: pl.LazyFrame | None,
     ) -> pl.LazyFrame:
         """Add the intervals: of thresholds that were given, and of those chosen here."""
         at = pl.coalesce("held", pl.col("threshold").cast(pl.Float64))
         points = table.select(*_ROW, "held", "tp", "fp", "fn", at=at)
-        is_fixed = self.calibration is not None
-        trials = _trials(points, ranking, normal_quantile(interval.level), is_fixed=is_fixed)
+        trials = _trials(points, ranking, normal_quantile(interval.level), scales)
         chosen_here = {
             place: target
             for place, target in enumerate(self.targets)
@@ -172,8 +187,41 @@ class OperatingPoints(Table):
         if chosen_here:
             drawn = interval.resampling
             kept = None if drawn is None else _kept(ranking, chosen_here, drawn)
+            if kept is not None and scales is not None:
+                kept = _kept_of_sample(kept, table, scales)
             parts.append(_at_chosen(trials, kept, interval.tail))
-        return join(table, concat(parts), on=list(_ROW), how="left", maintain_order="left")
+        limits = concat(parts) if scales is None else _deployed_limits(concat(parts), scales)
+        return join(table, limits, on=list(_ROW), how="left", maintain_order="left")
+
+
+# --- another prevalence --------------------------------------------------------------------------
+
+
+_SCALE = pl.col(SCALES[1]) / pl.col(SCALES[0])
+
+
+def _of_sample(units: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the sums of units as their rows are, without the weights of deployment."""
+    sums = zip(SCALES, (("tp", "fn", "fn_unseen"), ("fp", "tn", "fp_unseen")), strict=True)
+    own = [pl.col(names) / pl.col(scale) for scale, names in sums]
+    return segment_join(units, scales).with_columns(own).drop(SCALES)
+
+
+def _kept_of_sample(kept: pl.LazyFrame, table: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
+    """Return how much of the precision is left in rows as they are, from that where deployed."""
+    reached = pl.col("reached")
+    now, then = (
+        deployed_share(one, 1 / _SCALE) for one in (reached, reached * pl.col("precision"))
+    )
+    points = table.select(*_ROW, reached="precision")
+    found = segment_join(join(kept, points, on=list(_ROW), how="left"), scales)
+    return found.select(*_ROW, "recall", precision=then / now)
+
+
+def _deployed_limits(limits: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
+    """Return limits whose precision is that where rows are deployed."""
+    precisions = deployed_share(pl.col("precision_low", "precision_high"), _SCALE)
+    return segment_join(limits, scales).with_columns(precisions).drop(SCALES)
 
 
 def _with_few(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
@@ -197,11 +245,11 @@ def _with_few_of(estimates: Estimates, table: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _trials(
-    points: pl.LazyFrame, ranking: Ranking, z: float, *, is_fixed: bool
+    points: pl.LazyFrame, ranking: Ranking, z: float, scales: pl.LazyFrame | None
 ) -> dict[str, pl.LazyFrame]:
     """Return the trials of precision and of recall: their sums ``tp, fp`` and a ``share``.
 
-    The share is that of an effective number of rows. ``is_fixed`` says that the prevalence is.
+    The share is that of an effective number of rows. With ``scales`` the prevalence is fixed.
     """
     wrong = {"precision": "fp", "recall": "fn"}
     columns = ranking.rows.columns
@@ -210,7 +258,8 @@ def _trials(
             rate: points.select(*_ROW, "held", "tp", pl.col(miss).alias("fp"), share=pl.lit(1.0))
             for rate, miss in wrong.items()
         }
-    units = cached(_units(points, ranking))
+    units = _units(points, ranking)
+    units = cached(units if scales is None else _of_sample(units, scales))
     held = points.select(*_ROW, "held")
     on, of_units = list(_ROW), {}
     for rate, miss in wrong.items():
@@ -220,7 +269,7 @@ def _trials(
             pl.col(miss).alias("fp"),
             rows=pl.col("tp_rows") + pl.col(f"{miss}_rows"),
             unseen=f"{miss}_unseen",
-            **(_of_sizes() if is_fixed and rate == "precision" else {}),
+            **(_of_sizes() if scales is not None and rate == "precision" else {}),
         )
         of_units[rate] = join(held, share_of_units(own, on, z), on=on, how="left")
     return of_units

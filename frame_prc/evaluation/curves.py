@@ -13,7 +13,6 @@ from frame_prc._request.options import (
     bin_edges,
     bins_of,
     calibration,
-    check_deployed,
     points_to_keep,
     prevalence,
     recall_grid,
@@ -234,9 +233,7 @@ class CurveVerbs(Evaluated[FrameT]):
         drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
         check_numpy()
         check_option("simultaneous", simultaneous, (True, False))
-        reference = calibration(calibrate)
-        check_deployed(self._request, reference, "a band")
-        return self._table(Band(grid, level, drawn, simultaneous, reference))
+        return self._table(Band(grid, level, drawn, simultaneous, calibration(calibrate)))
 
     @verb
     def reliability(

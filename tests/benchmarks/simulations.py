@@ -446,10 +446,14 @@ def points() -> Iterator[Row]:
     some = [coverage_points.POINTS[place] for place in (1, 3, 4)]
     bands = [coverage_points.BANDS[place] for place in (0, 2, 6)]
     sure = [coverage_points.GUARANTEES[place] for place in (1, 2, 4)]
-    # Samples with more positives than there will be.
-    rare = [
-        coverage_points.Cell(positives, 0.3, higher, 200, deployed=deployed)
-        for positives, higher, deployed in ((50, 1.5, 0.1), (200, 2.5, 0.01))
+    # Samples with more positives than there will be, and with fewer.
+    elsewhere = [
+        coverage_points.Cell(positives, prevalence, higher, 200, deployed=deployed)
+        for positives, prevalence, higher, deployed in (
+            (50, 0.3, 1.5, 0.1),
+            (200, 0.3, 2.5, 0.01),
+            (200, 0.5, 2.5, 0.9),
+        )
     ]
     tables = [
         coverage_points.points([replace(cell, draws=100) for cell in some]),
@@ -457,7 +461,7 @@ def points() -> Iterator[Row]:
         coverage_points.band([replace(cell, draws=100) for cell in bands]),
         coverage_points.whole_curves(),
         *(
-            part(rare)
+            part(elsewhere)
             for part in (coverage_points.points, coverage_points.held, coverage_points.band)
         ),
     ]

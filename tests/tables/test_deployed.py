@@ -151,12 +151,16 @@ def test_counts_have_the_points_of_their_rows(kind):
     assert_frame_equal(found, expected, rel_tol=1e-12)
 
 
+def seen_from(prevalence, share, pos, neg):
+    """Return a precision of so many positives and negatives as it is at another prevalence."""
+    odds = share / (1 - share) * neg / pos * prevalence / (1 - prevalence)
+    return odds / (1 + odds)
+
+
 def by_influence(df, threshold, prevalence, units):
     """Return the interval of the precision, from how far each unit moves it, of given classes."""
-    odds = (1 - prevalence) / prevalence
     truth, reached = df["truth"].to_numpy(), df["score"].to_numpy() >= threshold
-    weight = np.where(truth, 1 / truth.sum(), odds / (~truth).sum())
-    hits, size = (reached & truth) * weight, reached * weight
+    hits, size = reached & truth, reached
     p = hits.sum() / size.sum()
     of_class = np.where(truth, 1 / truth.sum(), -1 / (~truth).sum())
     moved = (hits - p * size) / size.sum() - p * (1 - p) * of_class
@@ -172,7 +176,8 @@ def by_influence(df, threshold, prevalence, units):
         (n * p + z * z / 2) / (n + z * z),
         z * np.sqrt(n * p * (1 - p) + z * z / 4) / (n + z * z),
     )
-    return center - half, center + half
+    classes = truth.sum(), (~truth).sum()
+    return tuple(seen_from(prevalence, end, *classes) for end in (center - half, center + half))
 
 
 @every_kind
@@ -223,13 +228,35 @@ def test_chosen_thresholds_and_guarantees_are_those_of_the_prevalence(kind):
 
 
 @every_kind
-def test_a_band_is_that_of_rows_that_weigh_as_much_as_there(kind):
-    asked = {"by": "segment", "recalls": [0.2, 0.5, 0.8], "bootstrap": Draws(50)}
-    found = frame_prc.band(kind.make(ROWS), "truth", "score", calibrate=0.1, **asked)
-    expected = there(ROWS, Fraction(1, 10)).prc.band("truth", "score", weight="there", **asked)
-    same = pl.exclude("status")  # which goes by the rows that there are
-    assert_frame_equal(kind.rows(found).select(same), expected.select(same), rel_tol=1e-9)
-    assert kind.rows(found)["status"].unique().to_list() == ["ok"]
+def test_a_band_is_that_of_the_rows_seen_from_there(kind):
+    asked = {"recalls": [0.2, 0.5, 0.8], "bootstrap": Draws(50)}
+    plain = ROWS.prc.band("truth", "old", **asked)
+    pos, neg = ROWS["truth"].sum(), (~ROWS["truth"]).sum()
+    precisions = [
+        seen_from(0.1, plain[f"precision{end}"], pos, neg) for end in ("", "_low", "_high")
+    ]
+    expected = plain.with_columns(precisions)
+    found = frame_prc.band(kind.make(ROWS), "truth", "old", calibrate=0.1, **asked)
+    assert_frame_equal(kind.rows(found), expected, rel_tol=1e-12)
+    weighted = there(ROWS.with_columns(segment=0), Fraction(1, 10))
+    points = weighted.prc.band("truth", "old", weight="there", **asked)
+    assert_frame_equal(expected.select("precision"), points.select("precision"), rel_tol=1e-9)
+    counts = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    of_counts = ROWS.prc.counts("truth", "old").prc.band(**counts, calibrate=0.1, **asked)
+    assert_frame_equal(of_counts, expected, rel_tol=1e-12)
+
+
+def test_a_threshold_with_few_false_positives_has_limits_of_use():
+    df = pl.DataFrame({"truth": [True] * 100 + [False] * 1000}).with_columns(
+        score=pl.when(pl.int_range(pl.len()).is_in([*range(40), 200])).then(1.0).otherwise(0.0)
+    )
+    [row] = df.prc.operating_points(
+        "truth", "score", threshold=1, calibrate=0.01, ci=0.95, details=True
+    ).to_dicts()
+    # By the rates of both classes: one of 1,000 negatives may be 0.00003 to 0.0056.
+    assert row["precision"] == pytest.approx(0.01 * 0.4 / (0.01 * 0.4 + 0.99 * 0.001))
+    assert 0.3 < row["precision_low"] < 0.5
+    assert 0.94 < row["precision_high"] < 0.99
 
 
 @pytest.mark.parametrize(
@@ -253,7 +280,6 @@ def test_what_does_not_fit_is_refused(verb, options, says):
     [
         ("operating_points", {"threshold": 0.5, "ci": 0.9}),
         ("operating_points", {"recall": 0.5, "guarantee": 0.9}),
-        ("band", {}),
     ],
 )
 def test_limits_at_another_prevalence_need_single_rows(verb, options):

@@ -21,6 +21,10 @@ TABLES = {
     "band": lambda ev: ev.band(recalls=[0.25, 0.5, 1.0], **DRAWN),
     "points": lambda ev: ev.operating_points(recall=0.5, fpr=0.3, precision=0.6),
     "held points": lambda ev: ev.operating_points(threshold=0.25),
+    "deployed band": lambda ev: ev.band(recalls=[0.25, 0.5], calibrate=0.01, **DRAWN),
+    "deployed points": lambda ev: ev.operating_points(
+        recall=0.5, precision=0.1, threshold=0.25, calibrate=0.01
+    ),
     "summary": lambda ev: ev.summary(overall=True, details=True),
     "models": lambda ev: ev.compare_models(),
     "segments": lambda ev: ev.compare_segments(),
