@@ -14,7 +14,7 @@ STATUSES = {
         "there are no negative rows, so any ranking has an area of 1 (or the share of positives "
         "that are retrieved)"
     ),
-    "no_other": "there is nothing to compare with: no other segment, no earlier period",
+    "no_other": "there is nothing to compare with but itself: no other segment, no earlier period",
     "few_positives": (
         "fewer than 20 positives (with weights, effective ones), in a `band` also fewer than 4 "
         "beyond the recall: the interval may cover less than its level"
@@ -46,8 +46,8 @@ STATUSES = {
     ),
     "no_std_error": (
         "the rows do not tell a standard error: sums of weights without sums of their squares, "
-        "clusters, segments or replicates that are all alike, a calibrated area of one score, or a "
-        "mean of segments of which one has a single positive"
+        "clusters, segments, replicates or models that are all alike, a calibrated area of one "
+        "score, or a mean of segments of which one has a single positive"
     ),
     "undefined": (
         "a count that the measure divides by is 0: no row reaches the threshold, so there is no "

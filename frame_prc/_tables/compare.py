@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import BELIEVED, INTERVAL, shows_spread
+from frame_prc._curves.logit_intervals import BELIEVED, INTERVAL, shows_spread, status_of_limits
 from frame_prc._inference.differences import Area, Difference, LogArea
 from frame_prc._inference.estimates import status_of
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
@@ -178,7 +178,8 @@ class Differences(Table):
         if comparison.adjust == "max" and not of_pairs:
             alone = {BLOCK: pl.int_range(pl.len()), PLACE: pl.lit(0), SHARED: pl.struct("variance")}
             tested = tested.with_columns(**alone)
-        return (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
+        judged = (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
+        return judged.with_columns(status=status_of_limits(pl.col))
 
 
 def _with(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:

@@ -27,7 +27,9 @@ TABLES = {
     ),
     "summary": lambda ev: ev.summary(overall=True, details=True),
     "models": lambda ev: ev.compare_models(),
+    "models held": lambda ev: ev.compare_models(measure="recall", at={"threshold": 0.25}),
     "segments": lambda ev: ev.compare_segments(),
+    "segments and all": lambda ev: ev.compare_segments(against="overall"),
 }
 # Estimates, their limits, and the least and the largest value.
 LIMITS = [
@@ -51,7 +53,7 @@ WEIGHTS = st.sampled_from([0.5, 1.0, 2.0, 100.0])
 @pytest.mark.parametrize("verb", TABLES)
 @given(df=frames(TIED_SCORES, WEIGHTS, 40), weighted=st.booleans(), clustered=st.booleans())
 def test_no_interval_says_certainty(verb, df, weighted, clustered):
-    of_models = verb == "models"
+    of_models = verb.startswith("models")
     roles = {"weight": "weight"} if weighted and verb != "curve" else {}
     roles |= {"cluster": "user"} if clustered else {}
     ev = evaluate(
