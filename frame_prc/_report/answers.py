@@ -141,11 +141,11 @@ def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
     """Return what a comparison of two models shows, with its difference as pictures have it."""
     new, old = (f"{isolated(row[side])}" for side in ("model", "baseline"))
     areas = f"{new} {text.rate_text(row['value_a'])}, {old} {text.rate_text(row['value_b'])}"
+    if row["difference"] == 0 and row["status"] == "no_std_error":
+        return f"{new} and {old} rank alike: ", f"both {text.rate_text(row['value_a'])}."
     if row["status"] not in BELIEVED:
         reason = f"Too little to say which is better ({text.status_text(row['status'])}): "
         return reason, f"{areas}."
-    if row["difference"] == 0:
-        return f"{new} and {old} rank alike: ", f"both {text.rate_text(row['value_a'])}."
     interval = f", {interval_text(row, found)}" if row["ci_low"] is not None else ""
     numbers = f"{areas} (difference {signed_text(row['difference'])}{interval})."
     if is_shown(row, found.alpha):

@@ -109,9 +109,8 @@ def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     outside = pl.when(outside > CANCELLED * _VARIANCE_B).then(outside).otherwise(0.0)
     variance = above_rounding(pl.col("near") + outside, pl.col("alone") + _VARIANCE_B)
     # A segment of all rows is not another one.
-    compared = {name: pl.col(name) for name in ("value_b", "shortfall_b", "status_b")}
-    compared["variance"] = variance
-    return keyed.with_columns(**{name: pl.when(is_part).then(v) for name, v in compared.items()})
+    other = pl.when(is_part).then("status_b")
+    return keyed.with_columns(variance=pl.when(is_part).then(variance), status_b=other)
 
 
 def _of_all(segments: Estimates) -> Measure:
@@ -171,9 +170,12 @@ def _other_segment(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
         paired, other, left_on="partner", right_on="segment", how="left", maintain_order="left"
     )
     both = segment_join(both, _covariances(estimates, partners))
-    found = both.with_columns(pl.col("covariance").fill_null(0.0)).with_columns(
-        variance=above_rounding(_of_difference(), _VARIANCE_A + _VARIANCE_B)
-    )
+    covariance = pl.col("covariance").fill_null(0.0)
+    differs = pl.col("partner") != pl.col("segment")
+    variance = pl.when(differs).then(above_rounding(_of_difference(), _VARIANCE_A + _VARIANCE_B))
+    # A segment beside itself has no test, even if its area is 1.
+    tested = pl.when(differs).then(pl.col("n_effective_b", "status_b"))
+    found = both.with_columns(covariance).with_columns(tested, variance=variance)
     return estimates.ranking.segments.with_keys(found)
 
 
@@ -200,10 +202,7 @@ def _partners(estimates: Estimates, comparison: Comparison) -> pl.LazyFrame:
 
 
 def _named(segments: pl.LazyFrame, rows: Rows, values: Mapping[str, object]) -> pl.LazyFrame:
-    """Return the segment with these values of some keys, and the same values of the others.
-
-    It has no partner itself.
-    """
+    """Return the segment with these values of some keys, and the same values of the others."""
     internal = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
     literals = {key: _value(rows, key, value) for key, value in values.items()}
     named = [pl.col(internal[key]).eq_missing(value) for key, value in literals.items()]
@@ -211,8 +210,7 @@ def _named(segments: pl.LazyFrame, rows: Rows, values: Mapping[str, object]) -> 
     absence = _absence(pl.all_horizontal(named), values)
     occurring = with_checks(segments, rows.frame, [absence], in_memory=rows.in_memory)
     partners = occurring.filter(named).select(*others, partner="segment")
-    found, is_other = left_join(segments, partners, others), pl.col("partner") != pl.col("segment")
-    return found.select("segment", partner=pl.when(is_other).then("partner"))
+    return left_join(segments, partners, others).select("segment", "partner")
 
 
 def _value(rows: Rows, key: str, value: object) -> pl.Expr:
