@@ -19,7 +19,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTF
 from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import TIES, Points, running
+from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
@@ -180,30 +180,38 @@ class TiedMeasure(Measure):
     """A measure whose influence may change at each score."""
 
     points = TIES
+    summed_points: ClassVar[Points] = TIES
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return all scores, with the influence of their rows."""
-        found: pl.LazyFrame = self.influences_of(tied(ranking), InPolars(ranking))
+        found: pl.LazyFrame = self.influences_of(retrieved(ranking, TIES), InPolars(ranking))
         return found
 
     def summed(self, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores that its sums need, with the influence of their rows."""
-        return self.summed_of(tied(ranking), ranking)
+        return self.summed_of(retrieved(ranking, self.summed_points), ranking)
 
-    def summed_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return the same from all scores, which several measures may share (see `tied`)."""
-        found: pl.LazyFrame = self.influences_of(self.thinned(ties, ranking), InPolars(ranking))
+    def summed_of(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the same from its ``summed_points``, which several measures may share."""
+        of = InPolars(ranking, single=are_single(ranking, self.summed_points))
+        found: pl.LazyFrame = self.influences_of(self.thinned(points, ranking), of)
         return found
 
-    def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
+    def thinned(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
         """Return the scores whose rows, with those since the one before, have one influence."""
-        return ties
+        return points
 
 
-def tied(ranking: Ranking) -> pl.LazyFrame:
-    """Return all scores, with the running sums."""
-    ties = running(ranking, TIES).filter(ranking.key.retrieved())
-    return ties.with_columns(pl.col("segment").set_sorted())
+def retrieved(ranking: Ranking, points: Points) -> pl.LazyFrame:
+    """Return points that some threshold reaches, with the running sums."""
+    if are_single(ranking, points):
+        return single_rows(ranking)
+    return running(ranking, points).filter(ranking.key.retrieved())
+
+
+def are_single(ranking: Ranking, points: Points) -> bool:
+    """Return whether points are single rows."""
+    return points.each_row and not ranking.carried
 
 
 def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:

@@ -23,6 +23,7 @@ from frame_prc._inference.measure import (
     UNDEFINED_IF_NULL,
     TiedMeasure,
 )
+from frame_prc._ranking.running_sums import EACH_ROW
 
 # Probabilities are kept so far from 0 and 1 for a logarithm, as scikit-learn does.
 _EPSILON_OF_64_BITS = 2.0**-52
@@ -78,6 +79,7 @@ class MeanLoss(TiedMeasure):
     """The mean of a loss over all rows, known by its name."""
 
     of: str = "brier"
+    summed_points = EACH_ROW
     scored = True
     counted = True
     of_hits = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import polars as pl
 
@@ -41,7 +41,7 @@ from frame_prc._inference.dialect import InPolars
 from frame_prc._inference.estimates import Estimates, effective_clusters
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measure import Measure, TiedMeasure, spreads, tied
+from frame_prc._inference.measure import Measure, TiedMeasure, retrieved, spreads
 from frame_prc._inference.measures import measure_of, tied_measure_of
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
@@ -53,6 +53,7 @@ from frame_prc._inference.sampled import (
 )
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.running_sums import Points
 from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
@@ -346,14 +347,18 @@ def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
 
 
 def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> list[Estimates]:
-    """Return the estimates of measures, which share the counts at each score."""
+    """Return the estimates of measures, which share the points that their sums need."""
     estimates, rows = [_estimates(ranking, measure) for measure in measures], ranking.rows
-    if rows.clustered or not measures:
+    if rows.clustered:
         return estimates
-    ties = rows.once(rows.windowed(tied(ranking)))
-    parts = in_parts(ties, at_once=rows.many_in_memory)
+
+    @cache
+    def parts_of(points: Points) -> list[pl.LazyFrame]:
+        found = rows.once(rows.windowed(retrieved(ranking, points)))
+        return in_parts(found, at_once=rows.many_in_memory)
 
     def of(measure: TiedMeasure) -> pl.LazyFrame:
+        parts = parts_of(measure.summed_points)
         plans = [spreads(measure.summed_of(part, ranking), ranking, measure) for part in parts]
         return rows.windowed_in_parts(plans)[0]
 
