@@ -43,7 +43,7 @@ def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.
     if ranking.tie_shares is not None:
         shares = ranking.tie_shares
     else:
-        shares = _shares_of_counts(ranking) if is_summed else _shares_of_tied_rows(ranking)
+        shares = _shares_of_counts(ranking) if is_summed else _shares_of_rows(ranking)
     keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
     areas = random_areas(_POSITIVES, _NEGATIVES, _SHARES, _RETRIEVED)
     joined = left_join(table, keyed, on)
@@ -67,6 +67,14 @@ def _shares_of_counts(ranking: Ranking) -> pl.LazyFrame:
     shares = retrieved_at_ties(ranking).with_columns(share=share)
     return shares.group_by("segment").agg(
         tie_shares=exact_sum(pl.col("share")), retrieved=_RETRIEVED.max()
+    )
+
+
+def _shares_of_rows(ranking: Ranking) -> pl.LazyFrame:
+    """Return what ties add, which kept rows remember."""
+    rows = ranking.rows
+    return rows.keep_table(
+        ("tie shares", ranking.key), lambda: rows.windowed(_shares_of_tied_rows(ranking))
     )
 
 
