@@ -105,13 +105,9 @@ class Dialect(ABC):
 
 @dataclass(frozen=True)
 class InPolars(Dialect):
-    """Points in ranking order; each segment begins with a row that ``opens`` it.
-
-    With ``single`` rows, which have no running sums, each is a point of its own.
-    """
+    """Points in ranking order; each segment begins with a row that ``opens`` it."""
 
     ranking: Ranking
-    single: bool = False
     lib = pl
 
     @property
@@ -137,13 +133,7 @@ class InPolars(Dialect):
     def with_amounts(
         self, points: pl.LazyFrame, fp: str = "fp", *, whole: bool = True
     ) -> pl.LazyFrame:
-        """Add the differences of running sums; of single rows, the totals."""
-        if self.single:
-            totals = {"positives": "gain", "negatives": "losses"}
-            return points.with_columns(
-                pl.col(of).sum().over("segment").cast(pl.Int64).alias(name)
-                for name, of in totals.items()
-            )
+        """Add the differences of running sums."""
         # Points come in ranking order, and windows over a sorted column are faster.
         return points.with_columns(pl.col("segment").set_sorted()).with_columns(
             gain=added("tp", pl.col("positives")),

@@ -20,7 +20,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._formulas import sizes
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.bootstrap import with_levels
-from frame_prc._inference.measure import IS_FEW, Measure, spreads
+from frame_prc._inference.measure import IS_FEW, Measure, spreads, spreads_of, sums_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
@@ -96,7 +96,8 @@ class Estimates:
         """
         if self.by_row is not None:
             return [self.by_row.windows()]
-        return [spreads(part, self.ranking, self.measure) for part in influences]
+        sums = (sums_of(part, self.ranking, self.measure) for part in influences)
+        return [spreads_of(one, self.ranking, self.measure) for one in sums]
 
     def with_windows(self, found: pl.LazyFrame) -> Estimates:
         """Return the estimates from the part of the plan that has windows."""
@@ -190,12 +191,10 @@ class Estimates:
         return self.ranking.with_dropped(sized.drop("positives", "negatives"))
 
     def _spread(self) -> pl.LazyFrame:
-        return spreads(self._steps(), self.ranking, self.measure)
-
-    def _steps(self) -> pl.LazyFrame:
-        if self.by_row is not None:
-            return self.by_row.steps
-        return self.measure.summed(self.ranking)
+        if self.by_row is None:
+            return spreads(self.ranking, self.measure)
+        sums = sums_of(self.by_row.steps, self.ranking, self.measure)
+        return spreads_of(sums, self.ranking, self.measure)
 
     def keyed(self) -> pl.LazyFrame:
         """Return the table with keys in place of the numbers of segments."""

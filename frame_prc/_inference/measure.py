@@ -131,9 +131,9 @@ class Measure(ABC):
             for all rows of a segment, ``estimate`` and ``shortfall``, which is 1 minus it.
         """
 
-    def summed(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return the scores that its sums need, which may be fewer, with the influence of rows."""
-        return self.influences(ranking)
+    def sums(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return what is added up over the scores of each segment."""
+        return sums_of(self.influences(ranking), ranking, self)
 
     @abstractmethod
     def influences_of(self, points: Any, of: Dialect) -> Any:
@@ -146,7 +146,7 @@ class Measure(ABC):
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
         ranking = rank(rows, bins, squares=True, scored=self.scored)
-        found = spreads(rows.windowed(self.summed(ranking)), ranking, self)
+        found = rows.windowed(spreads(ranking, self))
         sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
         return ranking.segments.with_keys(ranking.with_dropped(sized))
 
@@ -187,15 +187,14 @@ class TiedMeasure(Measure):
         found: pl.LazyFrame = self.influences_of(retrieved(ranking, TIES), InPolars(ranking))
         return found
 
-    def summed(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return the scores that its sums need, with the influence of their rows."""
-        return self.summed_of(retrieved(ranking, self.summed_points), ranking)
+    def sums(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return what is added up over the scores of each segment."""
+        return self.sums_at(retrieved(ranking, self.summed_points), ranking)
 
-    def summed_of(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the same from its ``summed_points``, which several measures may share."""
-        of = InPolars(ranking, single=are_single(ranking, self.summed_points))
-        found: pl.LazyFrame = self.influences_of(self.thinned(points, ranking), of)
-        return found
+        influences = self.influences_of(self.thinned(points, ranking), InPolars(ranking))
+        return sums_of(influences, ranking, self)
 
     def thinned(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
         """Return the scores whose rows, with those since the one before, have one influence."""
@@ -214,7 +213,7 @@ def are_single(ranking: Ranking, points: Points) -> bool:
     return points.each_row and not ranking.carried
 
 
-def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return the measure of each segment, and its variance if rows are independent.
 
     The ranking must be one with squares.
@@ -228,16 +227,19 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         these numbers; ``bias``, null below two positives; ``of_negatives``, what negatives add
         to the variance. If calibrated, also ``reference_prevalence, reference_odds``.
     """
-    of = InPolars(ranking)
-    sums = (
-        with_terms(influences, of, measure)
-        .group_by("segment")
+    return spreads_of(measure.sums(ranking), ranking, measure)
+
+
+def sums_of(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+    """Return what is added up over the scores of each segment, from their influences."""
+    points: pl.LazyFrame = with_terms(influences, InPolars(ranking), measure)
+    return (
+        points.group_by("segment")
         .agg(pl.col(constants(measure)).first(), pl.col(sums_over_scores(measure)).sum())
         # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
         .filter(POSITIVES.is_not_null())
         .sort("segment")
     )
-    return spreads_of(sums, ranking, measure)
 
 
 def constants(measure: Measure) -> list[str]:

@@ -14,21 +14,26 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
-from frame_prc._formulas import above_average, effective_number, told_by
-from frame_prc._inference.dialect import Dialect
+from frame_prc._formulas import above_average, effective_number, exact_parts, told_by
+from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._inference.measure import (
     NEGATIVES,
     OF_ANY_CLASS,
     POSITIVES,
     UNDEFINED_IF_NULL,
     TiedMeasure,
+    are_single,
 )
+from frame_prc._lazy import segment_join
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import EACH_ROW
 
 # Probabilities are kept so far from 0 and 1 for a logarithm, as scikit-learn does.
 _EPSILON_OF_64_BITS = 2.0**-52
 _EPSILON: dict[pl.DataType, float] = {pl.Float32(): 2.0**-23, pl.Float16(): 2.0**-10}
 _LARGEST_LOG_LOSS = -math.log(_EPSILON_OF_64_BITS)
+# So that sums over 2**33 rows are exact (see `exact_parts`).
+_SCALE = 2.0**-20
 
 
 Shares: TypeAlias = tuple[Any, Any, Any, Any]
@@ -93,6 +98,11 @@ class MeanLoss(TiedMeasure):
         return self.of
 
     @property
+    def loss(self) -> str:
+        """The loss whose mean it is made of."""
+        return self.of
+
+    @property
     def lowest(self) -> float:
         """The lowest loss."""
         return LOSSES[self.of].lowest
@@ -107,20 +117,29 @@ class MeanLoss(TiedMeasure):
         """Whether the best segment is the first from above."""
         return LOSSES[self.of].higher_is_better
 
+    def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return what is added up over the scores of each segment; of single rows, by class."""
+        if not are_single(ranking, self.summed_points):
+            return super().sums_at(points, ranking)
+        of = InPolars(ranking)
+        classes = ranking.rows.once(_moments(points, self.loss, of))
+        return _sums_of_classes(self.beside_rate(_with_means(classes, of), of))
+
+    def beside_rate(self, table: Any, of: Dialect) -> Any:  # noqa: ARG002 - of a ratio
+        """Return the measure and its influences, from those of the mean of its loss."""
+        return table
+
     def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""
-        epsilon = _EPSILON.get(of.score_dtype, _EPSILON_OF_64_BITS)
-        # Sums of Float32 may exceed 1. The row that opens a segment has no score, and no rows.
-        score, probability = of.cols("score", "probability")
-        clipped = of.when_retrieved(score.cast(of.lib.Float64).clip(0.0, 1.0)).otherwise(0.0)
         names = ("on_positive", "on_negative", "left_of_positive", "left_of_negative")
-        losses = dict(zip(names, LOSSES[self.of].shares(probability, epsilon), strict=True))
+        losses = dict(zip(names, _losses(self.loss, of), strict=True))
         on_positive, on_negative, left_of_positive, left_of_negative = of.cols(*names)
         gain, lost, rows = of.cols("gain", "losses", "rows")
         shared = (
             of.with_score(of.with_amounts(points))
             .with_columns(
-                probability=clipped, rows=of.lib.col("positives") + of.lib.col("negatives")
+                probability=_probability(of),
+                rows=of.lib.col("positives") + of.lib.col("negatives"),
             )
             .with_columns(**losses)
             .with_columns(
@@ -130,10 +149,11 @@ class MeanLoss(TiedMeasure):
         )
         summed = of.with_sums(shared, exact={ESTIMATE: "share", SHORTFALL: "left"})
         measured = of.cols(ESTIMATE, SHORTFALL)
-        return summed.with_columns(
+        influences = summed.with_columns(
             on_positive=above_average(on_positive, left_of_positive, *measured) / rows,
             on_negative=above_average(on_negative, left_of_negative, *measured) / rows,
         )
+        return self.beside_rate(influences, of)
 
     def terms(self, of: Dialect) -> dict[str, Any]:
         """Return the fourth powers of influences; rows of one score and class count as alike."""
@@ -186,24 +206,28 @@ class BesideRate(MeanLoss):
         """The width of the range."""
         return _RANGE[self.of]
 
-    def influences_of(self, points: Any, of: Dialect) -> Any:
-        """Return the scores, with the influence of their rows."""
-        loss = MeanLoss(of="brier" if self._is_skill else "mean_score")
+    @property
+    def loss(self) -> str:
+        """The loss whose mean stands beside the rate."""
+        return "brier" if self._is_skill else "mean_score"
+
+    def beside_rate(self, table: Any, of: Dialect) -> Any:
+        """Return the ratio and its influences, from those of the mean of its loss."""
         rows, mean, names = of.lib.col("rows"), of.lib.col(ESTIMATE), ("on_positive", "on_negative")
         p, q = of.cols("share_of_positives", "share_of_negatives")
         of_rate = zip(names, (q / rows, -p / rows), strict=True)
         if self._is_skill:
             share = mean / (p * q) / self.span
-            both = (1 - share, share)
+            both, slope = (1 - share, share), -1 / (p * q) / self.span
             moved = [
                 (share * (q - p) * by - of.lib.col(on) / self.span) / (p * q) for on, by in of_rate
             ]
         else:
             share = p / mean / self.span
-            both = (share, 1 - share)
+            both, slope = (share, 1 - share), -share / mean
             moved = [(by / self.span - share * of.lib.col(on)) / mean for on, by in of_rate]
-        found = zip((ESTIMATE, SHORTFALL, *names), (*both, *moved), strict=True)
-        rated = loss.influences_of(points, of).with_columns(
+        found = zip((ESTIMATE, SHORTFALL, "slope", *names), (*both, slope, *moved), strict=True)
+        rated = table.with_columns(
             share_of_positives=of.lib.col("positives") / rows,
             share_of_negatives=of.lib.col("negatives") / rows,
         )
@@ -213,6 +237,126 @@ class BesideRate(MeanLoss):
     def rests_on(self) -> pl.Expr:
         """How many rows the variance rests on."""
         return pl.when(pl.col(SHORTFALL) > 0).then(super().rests_on)
+
+
+def _losses(name: str, of: Dialect) -> Shares:
+    """Return what a row of each class costs, from the column ``probability``."""
+    epsilon = _EPSILON.get(of.score_dtype, _EPSILON_OF_64_BITS)
+    return LOSSES[name].shares(of.lib.col("probability"), epsilon)
+
+
+def _probability(of: Dialect) -> Any:
+    """Return the score as a probability."""
+    # Sums of Float32 may exceed 1. The row that opens a segment has no score, and no rows.
+    score = of.lib.col("score").cast(of.lib.Float64).clip(0.0, 1.0)
+    return of.when_retrieved(score).otherwise(0.0)
+
+
+# --- sums of single rows -------------------------------------------------------------------------
+
+
+def _moments(rows: pl.LazyFrame, loss: str, of: InPolars) -> pl.LazyFrame:
+    """Return the sums of the losses of the rows of each class, and of powers of their deviations.
+
+    Returns
+    -------
+    LazyFrame
+        ``segment`` and, of each class, how many rows it has, ``CLASS_share, CLASS_left``: what they
+        cost and 1 less it, added up and scaled down, and ``CLASS_2, CLASS_3, CLASS_4``: the sums of
+        these powers of their deviations from the mean of the class.
+    """
+    scored = rows.with_columns(probability=_probability(of))
+    on_positive, on_negative, *left = _losses(loss, of)
+    table = rows.filter("opens").select("segment")
+    for name, is_class, share, rest in (
+        ("positives", pl.col("positive"), on_positive, left[0]),
+        ("negatives", ~pl.col("positive"), on_negative, left[1]),
+    ):
+        own = scored.filter(~pl.col("opens") & is_class)
+        losses = own.select("segment", share=share, left=rest).with_columns(
+            part.alias(f"{one}_{i}")
+            for one in ("share", "left")
+            for i, part in enumerate(exact_parts(pl.col(one) * _SCALE))
+        )
+        summed = losses.set_sorted("segment").group_by("segment").agg(_powers(name))
+        table = segment_join(table, summed)
+    # A segment may lack a class, and deviations of equal losses have no shape.
+    return table.with_columns(pl.exclude("segment").fill_nan(0.0).fill_null(0))
+
+
+def _powers(name: str) -> list[pl.Expr]:
+    """Return the sums over the rows of a class."""
+    n, share = pl.len().cast(pl.Int64), pl.col("share")
+    variance = share.var(ddof=0)
+    return [
+        n.alias(name),
+        *(
+            (pl.col(f"{one}_0").sum() + pl.col(f"{one}_1").sum()).alias(f"{name}_{one}")
+            for one in ("share", "left")
+        ),
+        (n * variance).alias(f"{name}_2"),
+        (n * variance**1.5 * share.skew()).alias(f"{name}_3"),
+        (n * variance**2 * share.kurtosis(fisher=False)).alias(f"{name}_4"),
+    ]
+
+
+def _with_means(classes: pl.LazyFrame, of: Dialect) -> pl.LazyFrame:
+    """Add the mean loss, and the influence on it of a row whose loss is the mean of its class."""
+    rows, measured = pl.col("rows"), of.cols(ESTIMATE, SHORTFALL)
+
+    def total(one: str) -> pl.Expr:
+        both = pl.col(f"positives_{one}") + pl.col(f"negatives_{one}")
+        return (both / (rows * _SCALE)).clip(upper_bound=1.0)
+
+    def mean_above(name: str) -> pl.Expr:
+        share, left = (
+            pl.col(f"{name}_{one}") / (pl.col(name) * _SCALE) for one in ("share", "left")
+        )
+        above: pl.Expr = above_average(share, left, *measured) / rows
+        return above.fill_nan(0.0)
+
+    return (
+        classes.with_columns(rows=POSITIVES + NEGATIVES)
+        .with_columns(total("share").alias(ESTIMATE), total("left").alias(SHORTFALL))
+        .with_columns(
+            on_positive=mean_above("positives"), on_negative=mean_above("negatives"), slope=1.0
+        )
+    )
+
+
+def _sums_of_classes(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the sums of powers of influences over the rows of each segment.
+
+    An influence is that of the mean loss of the class and, by ``slope`` over the number of rows,
+    what the loss of the row deviates from it.
+    """
+    by = pl.col("slope") / pl.col("rows")
+    classes = {"positives": pl.col("on_positive"), "negatives": pl.col("on_negative")}
+
+    def second(name: str) -> pl.Expr:
+        return pl.col(name) * classes[name] ** 2 + by**2 * pl.col(f"{name}_2")
+
+    def fourth(name: str) -> pl.Expr:
+        mean, *powers = classes[name], *(by**k * pl.col(f"{name}_{k}") for k in (2, 3, 4))
+        two, three, four = powers
+        return pl.col(name) * mean**4 + 6 * mean**2 * two + 4 * mean * three + four
+
+    return table.select(
+        "segment",
+        "positives",
+        "negatives",
+        ESTIMATE,
+        SHORTFALL,
+        variance=second("positives") + second("negatives"),
+        of_negatives=second("negatives"),
+        pos=POSITIVES.cast(pl.Float64),
+        neg=NEGATIVES.cast(pl.Float64),
+        bias=pl.lit(0.0),
+        fourth=fourth("positives") + fourth("negatives"),
+    )
+
+
+# --- fourth powers -------------------------------------------------------------------------------
 
 
 def _fourth(of: Dialect, squared: str, weight: str, of_class: str) -> Any:

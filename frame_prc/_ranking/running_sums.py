@@ -201,18 +201,13 @@ def single_rows(ranking: Ranking) -> pl.LazyFrame:
     Returns
     -------
     LazyFrame
-        ``segment``, ``slot``, ``opens``, and ``gain, losses``: 1 for a row of the class, else 0.
+        ``segment``, ``opens``, ``positive``, which is whether a row is, and ``score``.
     """
-    key, opens = ranking.sorted_key, pl.col("opens")
-    marked = ranking.in_order.with_columns(key.opens(), gain=key.positive())
-    found = marked.select(
-        key.segment(),
-        ranking.slot(),
-        "opens",
-        gain=(pl.col("gain") & ~opens).cast(pl.Float64),
-        losses=(~pl.col("gain")).cast(pl.Float64),
-    )
-    return found.filter(pl.col("segment") != key.last_segment).set_sorted("segment")
+    key = ranking.sorted_key
+    marked = ranking.in_order.with_columns(key.opens(), positive=key.positive())
+    found = marked.select(key.segment(), ranking.slot(), "opens", "positive")
+    rows = found.filter(pl.col("segment") != key.last_segment).set_sorted("segment")
+    return ranking.with_score(rows).drop("slot")
 
 
 def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
