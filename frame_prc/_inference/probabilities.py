@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
-from frame_prc._formulas import above_average, effective_number, exact_parts, told_by
+from frame_prc._formulas import above_average, effective_number, exact_parts, library, told_by
 from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._inference.measure import (
     NEGATIVES,
@@ -138,7 +139,8 @@ class MeanLoss(TiedMeasure):
         shared = (
             of.with_score(of.with_amounts(points))
             .with_columns(
-                probability=_probability(of),
+                # The row that opens a segment has no score, and no rows.
+                probability=of.when_retrieved(_probability(of.lib.col("score"))).otherwise(0.0),
                 rows=of.lib.col("positives") + of.lib.col("negatives"),
             )
             .with_columns(**losses)
@@ -245,11 +247,9 @@ def _losses(name: str, of: Dialect) -> Shares:
     return LOSSES[name].shares(of.lib.col("probability"), epsilon)
 
 
-def _probability(of: Dialect) -> Any:
-    """Return the score as a probability."""
-    # Sums of Float32 may exceed 1. The row that opens a segment has no score, and no rows.
-    score = of.lib.col("score").cast(of.lib.Float64).clip(0.0, 1.0)
-    return of.when_retrieved(score).otherwise(0.0)
+def _probability(score: Any) -> Any:
+    """Return a score as a probability: sums of Float32 may exceed 1."""
+    return score.cast(library(score).Float64).clip(0.0, 1.0)
 
 
 # --- sums of single rows -------------------------------------------------------------------------
@@ -265,23 +265,26 @@ def _moments(rows: pl.LazyFrame, loss: str, of: InPolars) -> pl.LazyFrame:
         cost and 1 less it, added up and scaled down, and ``CLASS_2, CLASS_3, CLASS_4``: the sums of
         these powers of their deviations from the mean of the class.
     """
-    scored = rows.with_columns(probability=_probability(of))
+    scored = rows.with_columns(probability=_probability(pl.col("score")))
     on_positive, on_negative, *left = _losses(loss, of)
-    table = rows.filter("opens").select("segment")
+    table = of.ranking.segments.table.select("segment").sort("segment")
     for name, is_class, share, rest in (
         ("positives", pl.col("positive"), on_positive, left[0]),
         ("negatives", ~pl.col("positive"), on_negative, left[1]),
     ):
-        own = scored.filter(~pl.col("opens") & is_class)
-        losses = own.select("segment", share=share, left=rest).with_columns(
-            part.alias(f"{one}_{i}")
-            for one in ("share", "left")
-            for i, part in enumerate(exact_parts(pl.col(one) * _SCALE))
+        losses = (
+            scored.filter(is_class)
+            .select("segment", share=share, left=rest)
+            .with_columns(
+                part.alias(f"{one}_{i}")
+                for one in ("share", "left")
+                for i, part in enumerate(exact_parts(pl.col(one) * _SCALE))
+            )
         )
         summed = losses.set_sorted("segment").group_by("segment").agg(_powers(name))
         table = segment_join(table, summed)
     # A segment may lack a class, and deviations of equal losses have no shape.
-    return table.with_columns(pl.exclude("segment").fill_nan(0.0).fill_null(0))
+    return table.with_columns(cs.float().fill_nan(0.0)).fill_null(0)
 
 
 def _powers(name: str) -> list[pl.Expr]:

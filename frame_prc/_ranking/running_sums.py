@@ -201,13 +201,14 @@ def single_rows(ranking: Ranking) -> pl.LazyFrame:
     Returns
     -------
     LazyFrame
-        ``segment``, ``opens``, ``positive``, which is whether a row is, and ``score``.
+        ``segment``, ``score``, and whether a row is ``positive``.
     """
     key = ranking.sorted_key
-    marked = ranking.in_order.with_columns(key.opens(), positive=key.positive())
-    found = marked.select(key.segment(), ranking.slot(), "opens", "positive")
-    rows = found.filter(pl.col("segment") != key.last_segment).set_sorted("segment")
-    return ranking.with_score(rows).drop("slot")
+    rows = ranking.in_order.with_columns(key.opens()).select(
+        key.segment(), ranking.slot(), "opens", positive=key.positive()
+    )
+    scored = ranking.with_score(rows.filter(~pl.col("opens")))
+    return scored.select("segment", "positive", "score").set_sorted("segment")
 
 
 def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
