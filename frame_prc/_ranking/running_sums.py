@@ -188,6 +188,14 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     return found.filter(pl.col("segment") != key.last_segment)
 
 
+def has_tied_rows(ranking: Ranking) -> bool:
+    """Return whether :func:`tied_rows` may have rows beside those that open segments."""
+    if not ranking.rows.many_in_memory or _may_lack_scores(ranking):
+        return True
+    is_tied = ranking.in_order.select((~ranking.sorted_key.ends_tie()).any())
+    return bool(is_tied.collect(engine="in-memory").item())
+
+
 def _may_lack_scores(ranking: Ranking) -> bool:
     """Return whether a row may never be retrieved."""
     # Of binned rows too, whose values are not known: a score may be below all thresholds.

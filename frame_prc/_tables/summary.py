@@ -257,11 +257,12 @@ class Summary(Table):
 
     def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
         """Return the segments, their average precision, and tables of what else is asked for."""
-        ranking = _ranking(rows)
+        own = [tied_measure_of(asked) for asked in self.beside]
+        scored = self._shows(*_BEST) or any(measure.scored for measure in own)
+        ranking = _ranking(rows, scored=scored)
         tables = [_table(_estimates(ranking, AveragePrecision()))]
         if self._shows(*_AREAS, *_BEST, *_AT_REFERENCE):
             tables += self._tables_of_steps(ranking, calibration)
-        own = [tied_measure_of(asked) for asked in self.beside]
         tables += map(self._beside, _estimates_of_ties(ranking, own))
         return ranking, tables
 
@@ -333,10 +334,10 @@ def _referred(
     return in_parts(referred, at_once=rows.many_in_memory)
 
 
-def _ranking(rows: Rows) -> Ranking:
+def _ranking(rows: Rows, *, scored: bool) -> Ranking:
     if not rows.clustered:
-        return rank(rows, squares=not rows.columns.lacks_squares)
-    return rank(numbered(rows), squares=True, numbered=True)
+        return rank(rows, squares=not rows.columns.lacks_squares, scored=scored)
+    return rank(numbered(rows), squares=True, numbered=True, scored=scored)
 
 
 def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
