@@ -310,15 +310,16 @@ def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
 def _with_corners(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     """Return all positive rows, and few others, among which are the corners.
 
-    A score of negatives before another one of a single negative is no corner, unless it is the
-    first of its segment or the last that is retrieved.
+    A score of a single negative before another one is no corner, unless it is the first of its
+    segment or the last that is retrieved.
     """
     key, ends, hit = ranking.sorted_key, pl.col("ends"), pl.col("hit")
-    next_hit, next_ends = (one.shift(-1, fill_value=True) for one in (hit, ends))
     is_last = key.unretrieved().shift(-1) if _may_lack_scores(ranking) else pl.lit(value=False)
     marked = ranked.with_columns(key.opens(), ends=key.ends_tie(), hit=key.positive())
-    at_end = next_hit | ~next_ends | pl.col("opens").shift(1) | is_last
-    return marked.filter(hit | (ends & at_end)).drop("opens", "ends", "hit")
+    beside_hit = hit.shift(-1, fill_value=True) | pl.col("opens").shift(1)
+    beside_tie = ~ends.shift(1) | ~ends.shift(-1, fill_value=True)
+    kept = marked.filter(hit | (ends & (beside_hit | beside_tie | is_last)))
+    return kept.drop("opens", "ends", "hit")
 
 
 def _rows_of_segment() -> pl.Expr:
