@@ -251,8 +251,10 @@ class Summary(Table):
         # Without other working columns, whose dtypes vary between rankings.
         working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
         later = (LEVEL, UNDEFINED, *_SHRUNKEN)
-        shown = [name for name in self.outputs if name not in (*later, RANDOM)]
-        columns = (*rows.keys, *shown, RANDOM, *DROPPED, "shortfall", "bias", *working)
+        # All rows and means of segments need these, whether they are shown or not.
+        needed = [RANDOM, *([REFERENCE] if self._shows(*_AT_REFERENCE) else [])]
+        shown = [name for name in self.outputs if name not in (*later, *needed)]
+        columns = (*rows.keys, *shown, *needed, *DROPPED, "shortfall", "bias", *working)
         return ranking.segments.with_keys(table).select(columns)
 
     def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
