@@ -266,23 +266,16 @@ def _moments(rows: pl.LazyFrame, loss: str, of: InPolars) -> pl.LazyFrame:
         these powers of their deviations from the mean of the class.
     """
     scored = rows.with_columns(probability=_probability(pl.col("score")))
-    on_positive, on_negative, *left = _losses(loss, of)
+    on_positive, on_negative, *_ = _losses(loss, of)
     table = of.ranking.segments.table.select("segment").sort("segment")
-    for name, is_class, share, rest in (
-        ("positives", pl.col("positive"), on_positive, left[0]),
-        ("negatives", ~pl.col("positive"), on_negative, left[1]),
+    for name, is_class, share in (
+        ("positives", pl.col("positive"), on_positive),
+        ("negatives", ~pl.col("positive"), on_negative),
     ):
-        losses = (
-            scored.filter(is_class)
-            .select("segment", share=share, left=rest)
-            .with_columns(
-                part.alias(f"{one}_{i}")
-                for one in ("share", "left")
-                for i, part in enumerate(exact_parts(pl.col(one) * _SCALE))
-            )
-        )
-        summed = losses.set_sorted("segment").group_by("segment").agg(_powers(name))
-        table = segment_join(table, summed)
+        costs = scored.filter(is_class).select("segment", share=share)
+        parts = zip(("coarse", "fine"), exact_parts(pl.col("share") * _SCALE), strict=True)
+        losses = costs.with_columns(**dict(parts)).set_sorted("segment")
+        table = segment_join(table, losses.group_by("segment").agg(_powers(name)))
     # A segment may lack a class, and deviations of equal losses have no shape.
     return table.with_columns(cs.float().fill_nan(0.0)).fill_null(0)
 
@@ -290,13 +283,11 @@ def _moments(rows: pl.LazyFrame, loss: str, of: InPolars) -> pl.LazyFrame:
 def _powers(name: str) -> list[pl.Expr]:
     """Return the sums over the rows of a class."""
     n, share = pl.len().cast(pl.Int64), pl.col("share")
-    variance = share.var(ddof=0)
+    variance, coarse, fine = share.var(ddof=0), pl.col("coarse").sum(), pl.col("fine").sum()
     return [
         n.alias(name),
-        *(
-            (pl.col(f"{one}_0").sum() + pl.col(f"{one}_1").sum()).alias(f"{name}_{one}")
-            for one in ("share", "left")
-        ),
+        (coarse + fine).alias(f"{name}_share"),
+        (n * _SCALE - coarse - fine).alias(f"{name}_left"),
         (n * variance).alias(f"{name}_2"),
         (n * variance**1.5 * share.skew()).alias(f"{name}_3"),
         (n * variance**2 * share.kurtosis(fisher=False)).alias(f"{name}_4"),
