@@ -184,8 +184,7 @@ class Estimates:
         """Return the table for rows that are independent, with what the last column rests on."""
         table = self.spread
         if table is None:
-            by_row = self.by_row is not None
-            table = self._spread() if by_row else self.ranking.rows.windowed(self._spread())
+            table = self._spread()
         sized = table.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
         sized = sized.with_columns(self.measure.status.alias("status"))
         return self.ranking.with_dropped(sized.drop("positives", "negatives"))

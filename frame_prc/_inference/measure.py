@@ -9,7 +9,7 @@ means rest on value and influence alone, so each is written once, for any measur
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -20,6 +20,7 @@ from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
+from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
@@ -131,9 +132,13 @@ class Measure(ABC):
             for all rows of a segment, ``estimate`` and ``shortfall``, which is 1 minus it.
         """
 
-    def sums(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return what is added up over the scores of each segment."""
-        return sums_of(self.influences(ranking), ranking, self)
+    @abstractmethod
+    def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
+        """Return the points that its sums need, in parts of whole segments."""
+
+    def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return what is added up over the points of each segment."""
+        return sums_of(self.influences_of(points, InPolars(ranking)), ranking, self)
 
     @abstractmethod
     def influences_of(self, points: Any, of: Dialect) -> Any:
@@ -146,7 +151,7 @@ class Measure(ABC):
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
         ranking = rank(rows, bins, squares=True, scored=self.scored)
-        found = rows.windowed(spreads(ranking, self))
+        found = spreads(ranking, self)
         sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
         return ranking.segments.with_keys(ranking.with_dropped(sized))
 
@@ -187,14 +192,13 @@ class TiedMeasure(Measure):
         found: pl.LazyFrame = self.influences_of(retrieved(ranking, TIES), InPolars(ranking))
         return found
 
-    def sums(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return what is added up over the scores of each segment."""
-        return self.sums_at(retrieved(ranking, self.summed_points), ranking)
+    def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
+        """Return its ``summed_points``, which several measures may share."""
+        return parts_at(ranking, self.summed_points)
 
     def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return the same from its ``summed_points``, which several measures may share."""
-        influences = self.influences_of(self.thinned(points, ranking), InPolars(ranking))
-        return sums_of(influences, ranking, self)
+        """Return what is added up over the points of each segment."""
+        return super().sums_at(self.thinned(points, ranking), ranking)
 
     def thinned(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
         """Return the scores whose rows, with those since the one before, have one influence."""
@@ -208,6 +212,13 @@ def retrieved(ranking: Ranking, points: Points) -> pl.LazyFrame:
     return running(ranking, points).filter(ranking.key.retrieved())
 
 
+def parts_at(ranking: Ranking, points: Points) -> list[pl.LazyFrame]:
+    """Return such points in parts of whole segments; single rows stay together."""
+    rows, at_once = ranking.rows, not are_single(ranking, points)
+    found = rows.windowed(retrieved(ranking, points))
+    return in_parts(found, at_once=rows.many_in_memory and at_once)
+
+
 def are_single(ranking: Ranking, points: Points) -> bool:
     """Return whether points are single rows."""
     return points.each_row and not ranking.carried
@@ -216,7 +227,7 @@ def are_single(ranking: Ranking, points: Points) -> bool:
 def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return the measure of each segment, and its variance if rows are independent.
 
-    The ranking must be one with squares.
+    The ranking must be one with squares. It is computed now if many rows are in memory.
 
     Returns
     -------
@@ -227,7 +238,14 @@ def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
         these numbers; ``bias``, null below two positives; ``of_negatives``, what negatives add
         to the variance. If calibrated, also ``reference_prevalence, reference_odds``.
     """
-    return spreads_of(measure.sums(ranking), ranking, measure)
+    return spreads_at(measure.parts(ranking), ranking, measure)
+
+
+def spreads_at(parts: Iterable[pl.LazyFrame], ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+    """Return the same from the points that its sums need, in parts of whole segments."""
+    sums = [measure.sums_at(part, ranking) for part in parts]
+    plans = [spreads_of(one, ranking, measure) for one in sums]
+    return ranking.rows.windowed_in_parts(plans)[0]
 
 
 def sums_of(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:

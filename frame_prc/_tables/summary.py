@@ -41,7 +41,7 @@ from frame_prc._inference.dialect import InPolars
 from frame_prc._inference.estimates import Estimates, effective_clusters
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measure import Measure, TiedMeasure, are_single, retrieved, spreads_of
+from frame_prc._inference.measure import Measure, TiedMeasure, parts_at, spreads_at
 from frame_prc._inference.measures import measure_of, tied_measure_of
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
@@ -357,16 +357,10 @@ def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> lis
 
     @cache
     def parts_of(points: Points) -> list[pl.LazyFrame]:
-        found = rows.once(rows.windowed(retrieved(ranking, points)))
-        in_stretches = rows.many_in_memory and not are_single(ranking, points)
-        return in_parts(found, at_once=in_stretches)
-
-    def of(measure: TiedMeasure) -> pl.LazyFrame:
-        sums = (measure.sums_at(part, ranking) for part in parts_of(measure.summed_points))
-        return rows.windowed_in_parts([spreads_of(one, ranking, measure) for one in sums])[0]
+        return list(map(rows.once, parts_at(ranking, points)))
 
     # Each by itself: Polars 1.41.0 panics at many plans at once.
-    found = list(map(of, measures))
+    found = [spreads_at(parts_of(one.summed_points), ranking, one) for one in measures]
     return [one.with_windows(frame) for one, frame in zip(estimates, found, strict=True)]
 
 
