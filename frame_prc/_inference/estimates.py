@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -89,33 +89,12 @@ class Estimates:
         """Return the estimates of a ranking of numbered rows, with the influence of each row."""
         return cls(ranking, measure, RowInfluence(ranking, measure))
 
-    def windows(self, influences: Iterable[pl.LazyFrame]) -> list[pl.LazyFrame]:
-        """Return the part of the plan that has windows, to be computed with those of others.
-
-        ``influences`` are in parts of whole segments. Those of single rows do not need them.
-        """
-        if self.by_row is not None:
-            return [self.by_row.windows()]
-        sums = (sums_of(part, self.ranking, self.measure) for part in influences)
-        return [spreads_of(one, self.ranking, self.measure) for one in sums]
-
-    def with_windows(self, found: pl.LazyFrame) -> Estimates:
-        """Return the estimates from the part of the plan that has windows."""
-        if self.by_row is None:
-            return replace(self, spread=found)
-        return replace(self, by_row=replace(self.by_row, found=found))
-
     @property
     def _name(self) -> Hashable:
         """What the table is kept as; ``None`` where it is not."""
         rows = self.ranking.rows
         is_plain = not self.binned and self.measure.is_of_rows
         return ("table", self.measure) if is_plain and not rows.columns.lacks_squares else None
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the table was computed before."""
-        return self._name is not None and self.ranking.rows.keeps(self._name)
 
     @cached_property
     def clusters(self) -> pl.LazyFrame:

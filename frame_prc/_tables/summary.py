@@ -21,9 +21,7 @@ from frame_prc._curves.areas import (
 from frame_prc._curves.calibration import (
     CALIBRATED,
     REFERENCE,
-    calibration_now,
     same_reference,
-    with_reference,
 )
 from frame_prc._curves.logit_intervals import (
     ESTIMATE,
@@ -37,7 +35,6 @@ from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.chance import with_random
-from frame_prc._inference.dialect import InPolars
 from frame_prc._inference.estimates import Estimates, effective_clusters
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
@@ -262,30 +259,24 @@ class Summary(Table):
         own = [tied_measure_of(asked) for asked in self.beside]
         scored = self._shows(*_BEST) or any(measure.scored for measure in own)
         ranking = _ranking(rows, scored=scored)
-        tables = [_table(_estimates(ranking, AveragePrecision()))]
-        if self._shows(*_AREAS, *_BEST, *_AT_REFERENCE):
-            tables += self._tables_of_steps(ranking, calibration)
-        tables += map(self._beside, _estimates_of_ties(ranking, own))
+        others = _estimates_of_ties(ranking, own)
+        if self._shows(*_AT_REFERENCE):
+            others.append(_estimates(ranking, AveragePrecision(calibration)))
+        tables = [_table(_estimates(ranking, AveragePrecision())), *map(self._beside, others)]
+        if self._shows(*_AREAS, *_BEST):
+            tables += self._tables_of_steps(ranking)
         return ranking, tables
 
-    def _tables_of_steps(
-        self, ranking: Ranking, calibration: Calibration
-    ) -> Iterator[pl.LazyFrame]:
+    def _tables_of_steps(self, ranking: Ranking) -> Iterator[pl.LazyFrame]:
         """Yield what is asked for of the steps of the curve."""
         rows = ranking.rows
         grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
-        parts = in_parts(grown, at_once=rows.many_in_memory)
         # The streaming engine takes small parts, so all that areas need stays in the cache.
         if self._shows(*_AREAS):
             yield _areas_of_steps(with_heights(grown, _METHODS), ranking)
         if self._shows(*_BEST):
+            parts = in_parts(grown, at_once=rows.many_in_memory)
             yield rows.windowed_in_parts([_best_step(part, ranking) for part in parts])[0]
-        if self._shows(*_AT_REFERENCE):
-            measure = AveragePrecision(calibration)
-            estimates, of = _estimates(ranking, measure), InPolars(ranking)
-            referred = _referred(grown, parts, ranking, calibration)
-            windows = estimates.windows(measure.influences_of(part, of) for part in referred)
-            yield self._beside(estimates.with_windows(*rows.windowed_in_parts(windows)))
 
     def _tables_elsewhere(
         self, rows: Rows, calibration: Calibration
@@ -323,19 +314,6 @@ def _worse_status(of_measure: str) -> pl.Expr:
 # --- segments ------------------------------------------------------------------------------
 
 
-def _referred(
-    grown: pl.LazyFrame, parts: list[pl.LazyFrame], ranking: Ranking, calibration: Calibration
-) -> list[pl.LazyFrame]:
-    """Return the parts with their reference."""
-    rows = ranking.rows
-    if rows.many_in_memory:
-        calibration = calibration_now(grown, ranking, calibration)
-    if calibration.odds is not None:
-        return [with_reference(part, ranking, calibration) for part in parts]
-    referred = rows.windowed(with_reference(grown, ranking, calibration))
-    return in_parts(referred, at_once=rows.many_in_memory)
-
-
 def _ranking(rows: Rows, *, scored: bool) -> Ranking:
     if not rows.clustered:
         return rank(rows, squares=not rows.columns.lacks_squares, scored=scored)
@@ -361,7 +339,7 @@ def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> lis
 
     # Each by itself: Polars 1.41.0 panics at many plans at once.
     found = [spreads_at(parts_of(one.summed_points), ranking, one) for one in measures]
-    return [one.with_windows(frame) for one, frame in zip(estimates, found, strict=True)]
+    return [replace(one, spread=frame) for one, frame in zip(estimates, found, strict=True)]
 
 
 def _table(estimates: Estimates) -> pl.LazyFrame:
