@@ -2,6 +2,8 @@
 
 With a loss ``l(score, class)`` and W the weight of all rows, one more unit of weight on a row
 changes the mean by ``(l - mean) / W``. Scores need no order: the counts at each score are enough.
+Where each row counts as one, so are the sums of powers of the deviations of the losses of a class
+from their mean: those from another value follow from them, and nothing cancels.
 """
 
 from __future__ import annotations
