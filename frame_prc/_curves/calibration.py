@@ -191,24 +191,6 @@ def effective_numbers(*, squares: bool) -> dict[str, pl.Expr]:
     }
 
 
-def calibration_now(
-    points: pl.LazyFrame, ranking: Ranking, calibration: Calibration
-) -> Calibration:
-    """Return the calibration with the prevalence of all segments, from points that are in memory.
-
-    With several models it stays as it is, since each model has its own.
-    """
-    if calibration.odds is not None or calibration.table is not None or ranking.rows.model_keys:
-        return calibration
-    if calibration.highest:
-        opening = points.filter("opens").with_columns(**effective_numbers(squares=ranking.squares))
-        found = opening.select(reference_of(highest_odds()))
-    else:
-        found = points.select(_of_all_segments(ranking))
-    odds, prevalence = found.collect().row(0)
-    return Calibration(prevalence, odds)
-
-
 def of_segments(amount: pl.Expr, *, weighted: bool) -> pl.Expr:
     """Return the sum of an amount of all segments."""
     # Not a sum of filtered rows, which Polars 1.41 streams with a wrong height.

@@ -42,6 +42,7 @@ from frame_prc._inference.measure import NEGATIVES, POSITIVES, Measure
 from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import HITS, running
+from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 
@@ -75,13 +76,22 @@ class AveragePrecision(Measure):
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores that have positives, with the influence of their rows."""
+        found: pl.LazyFrame = self.influences_of(self._hits(ranking), InPolars(ranking))
+        return found
+
+    def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
+        """Return the scores that have positives, in parts of whole segments."""
+        rows = ranking.rows
+        return in_parts(rows.windowed(self._hits(ranking)), at_once=rows.many_in_memory)
+
+    def _hits(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores that have positives, with their reference if there is one."""
         hits = running(ranking, HITS)
         has_rows = pl.col(OPENS) | (pl.col("tp") + pl.col("fp") > 0)
         retrieved = hits.filter(ranking.key.retrieved() & has_rows)
-        if self.calibration is not None:
-            retrieved = with_reference(cached(retrieved), ranking, self.calibration)
-        found: pl.LazyFrame = self.influences_of(retrieved, InPolars(ranking))
-        return found
+        if self.calibration is None:
+            return retrieved
+        return with_reference(cached(retrieved), ranking, self.calibration)
 
     def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the same from scores that have positives, and the rows that open segments.

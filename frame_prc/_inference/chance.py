@@ -16,6 +16,7 @@ average precision of the random baseline for system evaluation").
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
@@ -23,7 +24,7 @@ from frame_prc._curves.logit_intervals import RANDOM, RANDOM_SHORTFALL, random_a
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import retrieved_at_ties, tied_rows
+from frame_prc._ranking.running_sums import has_tied_rows, retrieved_at_ties, tied_rows
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _SHARES, _RETRIEVED = pl.col("tie_shares"), pl.col("retrieved")
@@ -43,7 +44,8 @@ def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.
     if ranking.tie_shares is not None:
         shares = ranking.tie_shares
     else:
-        shares = _shares_of_counts(ranking) if is_summed else _shares_of_tied_rows(ranking)
+        of, what = (_shares_of_counts if is_summed else _shares_of_rows), ("ties", ranking.key)
+        shares = ranking.rows.keep_table(what, partial(of, ranking))
     keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
     areas = random_areas(_POSITIVES, _NEGATIVES, _SHARES, _RETRIEVED)
     joined = left_join(table, keyed, on)
@@ -70,8 +72,15 @@ def _shares_of_counts(ranking: Ranking) -> pl.LazyFrame:
     )
 
 
-def _shares_of_tied_rows(ranking: Ranking) -> pl.LazyFrame:
+def _shares_of_rows(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment, tie_shares, unretrieved``: what ties add to S, below 0, and ``N - R``."""
+    if not has_tied_rows(ranking):
+        segments = ranking.segments.table.select("segment")
+        return segments.with_columns(tie_shares=0.0, unretrieved=pl.lit(0, pl.Int64))
+    return ranking.rows.windowed(_shares_of_tied_rows(ranking))
+
+
+def _shares_of_tied_rows(ranking: Ranking) -> pl.LazyFrame:
     place, begins = pl.col("place"), pl.col("begins")
     before = pl.when(begins).then(place).forward_fill() - 1
     is_tied = ~pl.col("opens") & ~_UNRETRIEVED

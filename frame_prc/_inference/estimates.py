@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._formulas import sizes
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.bootstrap import with_levels
-from frame_prc._inference.measure import IS_FEW, Measure, spreads
+from frame_prc._inference.measure import IS_FEW, Measure, spreads, spreads_of, sums_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
@@ -89,32 +89,12 @@ class Estimates:
         """Return the estimates of a ranking of numbered rows, with the influence of each row."""
         return cls(ranking, measure, RowInfluence(ranking, measure))
 
-    def windows(self, influences: Iterable[pl.LazyFrame]) -> list[pl.LazyFrame]:
-        """Return the part of the plan that has windows, to be computed with those of others.
-
-        ``influences`` are in parts of whole segments. Those of single rows do not need them.
-        """
-        if self.by_row is not None:
-            return [self.by_row.windows()]
-        return [spreads(part, self.ranking, self.measure) for part in influences]
-
-    def with_windows(self, found: pl.LazyFrame) -> Estimates:
-        """Return the estimates from the part of the plan that has windows."""
-        if self.by_row is None:
-            return replace(self, spread=found)
-        return replace(self, by_row=replace(self.by_row, found=found))
-
     @property
     def _name(self) -> Hashable:
         """What the table is kept as; ``None`` where it is not."""
         rows = self.ranking.rows
         is_plain = not self.binned and self.measure.is_of_rows
         return ("table", self.measure) if is_plain and not rows.columns.lacks_squares else None
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the table was computed before."""
-        return self._name is not None and self.ranking.rows.keeps(self._name)
 
     @cached_property
     def clusters(self) -> pl.LazyFrame:
@@ -183,19 +163,16 @@ class Estimates:
         """Return the table for rows that are independent, with what the last column rests on."""
         table = self.spread
         if table is None:
-            by_row = self.by_row is not None
-            table = self._spread() if by_row else self.ranking.rows.windowed(self._spread())
+            table = self._spread()
         sized = table.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
         sized = sized.with_columns(self.measure.status.alias("status"))
         return self.ranking.with_dropped(sized.drop("positives", "negatives"))
 
     def _spread(self) -> pl.LazyFrame:
-        return spreads(self._steps(), self.ranking, self.measure)
-
-    def _steps(self) -> pl.LazyFrame:
-        if self.by_row is not None:
-            return self.by_row.steps
-        return self.measure.summed(self.ranking)
+        if self.by_row is None:
+            return spreads(self.ranking, self.measure)
+        sums = sums_of(self.by_row.steps, self.ranking, self.measure)
+        return spreads_of(sums, self.ranking, self.measure)
 
     def keyed(self) -> pl.LazyFrame:
         """Return the table with keys in place of the numbers of segments."""

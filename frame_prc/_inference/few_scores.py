@@ -14,9 +14,12 @@ import polars.selectors as cs
 from frame_prc._curves.logit_intervals import FEW_SCORES
 from frame_prc._formulas import without_nan
 from frame_prc._lazy import aggregated, left_join
+from frame_prc._ranking.narrow_keys import sampled_scores
 from frame_prc._rows.rows import Rows, side_by_side
 
 _STATUS = pl.col("status")
+# So many scores of a sample are more than two, null and NaN.
+_SAMPLE, _FEW = 1_000, 4
 
 
 def models_with_few_scores(rows: Rows) -> pl.LazyFrame:
@@ -28,6 +31,9 @@ def models_with_few_scores(rows: Rows) -> pl.LazyFrame:
 
 
 def _with_few_scores(rows: Rows) -> pl.LazyFrame:
+    samples = sampled_scores(rows, _SAMPLE) if rows.many_in_memory and not rows.model_keys else []
+    if samples and samples[0].n_unique() > _FEW:
+        return pl.LazyFrame({FEW_SCORES: [False]})
     if len(rows.columns.scores) == 1:
         return _used(aggregated(rows.used(), rows.model_keys, few_scores=_at_ends("score", rows)))
     # Side by side, models need no groups.

@@ -9,7 +9,7 @@ means rest on value and influence alone, so each is written once, for any measur
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,8 @@ from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTF
 from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import TIES, Points, running
+from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
+from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
@@ -131,9 +132,13 @@ class Measure(ABC):
             for all rows of a segment, ``estimate`` and ``shortfall``, which is 1 minus it.
         """
 
-    def summed(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return the scores that its sums need, which may be fewer, with the influence of rows."""
-        return self.influences(ranking)
+    @abstractmethod
+    def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
+        """Return the points that its sums need, in parts of whole segments."""
+
+    def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return what is added up over the points of each segment."""
+        return sums_of(self.influences_of(points, InPolars(ranking)), ranking, self)
 
     @abstractmethod
     def influences_of(self, points: Any, of: Dialect) -> Any:
@@ -146,7 +151,7 @@ class Measure(ABC):
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
         ranking = rank(rows, bins, squares=True, scored=self.scored)
-        found = spreads(rows.windowed(self.summed(ranking)), ranking, self)
+        found = spreads(ranking, self)
         sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
         return ranking.segments.with_keys(ranking.with_dropped(sized))
 
@@ -180,36 +185,49 @@ class TiedMeasure(Measure):
     """A measure whose influence may change at each score."""
 
     points = TIES
+    summed_points: ClassVar[Points] = TIES
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return all scores, with the influence of their rows."""
-        found: pl.LazyFrame = self.influences_of(tied(ranking), InPolars(ranking))
+        found: pl.LazyFrame = self.influences_of(retrieved(ranking, TIES), InPolars(ranking))
         return found
 
-    def summed(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return the scores that its sums need, with the influence of their rows."""
-        return self.summed_of(tied(ranking), ranking)
+    def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
+        """Return its ``summed_points``, which several measures may share."""
+        return parts_at(ranking, self.summed_points)
 
-    def summed_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return the same from all scores, which several measures may share (see `tied`)."""
-        found: pl.LazyFrame = self.influences_of(self.thinned(ties, ranking), InPolars(ranking))
-        return found
+    def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return what is added up over the points of each segment."""
+        return super().sums_at(self.thinned(points, ranking), ranking)
 
-    def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
+    def thinned(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
         """Return the scores whose rows, with those since the one before, have one influence."""
-        return ties
+        return points
 
 
-def tied(ranking: Ranking) -> pl.LazyFrame:
-    """Return all scores, with the running sums."""
-    ties = running(ranking, TIES).filter(ranking.key.retrieved())
-    return ties.with_columns(pl.col("segment").set_sorted())
+def retrieved(ranking: Ranking, points: Points) -> pl.LazyFrame:
+    """Return points that some threshold reaches, with the running sums."""
+    if are_single(ranking, points):
+        return single_rows(ranking)
+    return running(ranking, points).filter(ranking.key.retrieved())
 
 
-def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+def parts_at(ranking: Ranking, points: Points) -> list[pl.LazyFrame]:
+    """Return such points in parts of whole segments; single rows stay together."""
+    rows, at_once = ranking.rows, not are_single(ranking, points)
+    found = rows.windowed(retrieved(ranking, points))
+    return in_parts(found, at_once=rows.many_in_memory and at_once)
+
+
+def are_single(ranking: Ranking, points: Points) -> bool:
+    """Return whether points are single rows."""
+    return points.each_row and not ranking.carried
+
+
+def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return the measure of each segment, and its variance if rows are independent.
 
-    The ranking must be one with squares.
+    The ranking must be one with squares. It is computed now if many rows are in memory.
 
     Returns
     -------
@@ -220,16 +238,26 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         these numbers; ``bias``, null below two positives; ``of_negatives``, what negatives add
         to the variance. If calibrated, also ``reference_prevalence, reference_odds``.
     """
-    of = InPolars(ranking)
-    sums = (
-        with_terms(influences, of, measure)
-        .group_by("segment")
+    return spreads_at(measure.parts(ranking), ranking, measure)
+
+
+def spreads_at(parts: Iterable[pl.LazyFrame], ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+    """Return the same from the points that its sums need, in parts of whole segments."""
+    sums = [measure.sums_at(part, ranking) for part in parts]
+    plans = [spreads_of(one, ranking, measure) for one in sums]
+    return ranking.rows.windowed_in_parts(plans)[0]
+
+
+def sums_of(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+    """Return what is added up over the scores of each segment, from their influences."""
+    points: pl.LazyFrame = with_terms(influences, InPolars(ranking), measure)
+    return (
+        points.group_by("segment")
         .agg(pl.col(constants(measure)).first(), pl.col(sums_over_scores(measure)).sum())
         # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
         .filter(POSITIVES.is_not_null())
         .sort("segment")
     )
-    return spreads_of(sums, ranking, measure)
 
 
 def constants(measure: Measure) -> list[str]:

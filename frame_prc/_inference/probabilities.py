@@ -2,6 +2,8 @@
 
 With a loss ``l(score, class)`` and W the weight of all rows, one more unit of weight on a row
 changes the mean by ``(l - mean) / W``. Scores need no order: the counts at each score are enough.
+Where each row counts as one, so are the sums of powers of the deviations of the losses of a class
+from their mean: those from another value follow from them, and nothing cancels.
 """
 
 from __future__ import annotations
@@ -12,22 +14,29 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
-from frame_prc._formulas import above_average, effective_number, told_by
-from frame_prc._inference.dialect import Dialect
+from frame_prc._formulas import above_average, effective_number, exact_parts, library, told_by
+from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._inference.measure import (
     NEGATIVES,
     OF_ANY_CLASS,
     POSITIVES,
     UNDEFINED_IF_NULL,
     TiedMeasure,
+    are_single,
 )
+from frame_prc._lazy import segment_join
+from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.running_sums import EACH_ROW
 
 # Probabilities are kept so far from 0 and 1 for a logarithm, as scikit-learn does.
 _EPSILON_OF_64_BITS = 2.0**-52
 _EPSILON: dict[pl.DataType, float] = {pl.Float32(): 2.0**-23, pl.Float16(): 2.0**-10}
 _LARGEST_LOG_LOSS = -math.log(_EPSILON_OF_64_BITS)
+# So that sums over 2**33 rows are exact (see `exact_parts`).
+_SCALE = 2.0**-20
 
 
 Shares: TypeAlias = tuple[Any, Any, Any, Any]
@@ -78,6 +87,7 @@ class MeanLoss(TiedMeasure):
     """The mean of a loss over all rows, known by its name."""
 
     of: str = "brier"
+    summed_points = EACH_ROW
     scored = True
     counted = True
     of_hits = False
@@ -88,6 +98,11 @@ class MeanLoss(TiedMeasure):
     @property
     def name(self) -> str:
         """The name of its column."""
+        return self.of
+
+    @property
+    def loss(self) -> str:
+        """The loss whose mean it is made of."""
         return self.of
 
     @property
@@ -105,20 +120,30 @@ class MeanLoss(TiedMeasure):
         """Whether the best segment is the first from above."""
         return LOSSES[self.of].higher_is_better
 
+    def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return what is added up over the scores of each segment; of single rows, by class."""
+        if not are_single(ranking, self.summed_points):
+            return super().sums_at(points, ranking)
+        of = InPolars(ranking)
+        classes = ranking.rows.once(_moments(points, self.loss, of))
+        return _sums_of_classes(self.beside_rate(_with_means(classes, of), of))
+
+    def beside_rate(self, table: Any, of: Dialect) -> Any:  # noqa: ARG002 - of a ratio
+        """Return the measure and its influences, from those of the mean of its loss."""
+        return table
+
     def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""
-        epsilon = _EPSILON.get(of.score_dtype, _EPSILON_OF_64_BITS)
-        # Sums of Float32 may exceed 1. The row that opens a segment has no score, and no rows.
-        score, probability = of.cols("score", "probability")
-        clipped = of.when_retrieved(score.cast(of.lib.Float64).clip(0.0, 1.0)).otherwise(0.0)
         names = ("on_positive", "on_negative", "left_of_positive", "left_of_negative")
-        losses = dict(zip(names, LOSSES[self.of].shares(probability, epsilon), strict=True))
+        losses = dict(zip(names, _losses(self.loss, of), strict=True))
         on_positive, on_negative, left_of_positive, left_of_negative = of.cols(*names)
         gain, lost, rows = of.cols("gain", "losses", "rows")
         shared = (
             of.with_score(of.with_amounts(points))
             .with_columns(
-                probability=clipped, rows=of.lib.col("positives") + of.lib.col("negatives")
+                # The row that opens a segment has no score, and no rows.
+                probability=of.when_retrieved(_probability(of.lib.col("score"))).otherwise(0.0),
+                rows=of.lib.col("positives") + of.lib.col("negatives"),
             )
             .with_columns(**losses)
             .with_columns(
@@ -128,10 +153,11 @@ class MeanLoss(TiedMeasure):
         )
         summed = of.with_sums(shared, exact={ESTIMATE: "share", SHORTFALL: "left"})
         measured = of.cols(ESTIMATE, SHORTFALL)
-        return summed.with_columns(
+        influences = summed.with_columns(
             on_positive=above_average(on_positive, left_of_positive, *measured) / rows,
             on_negative=above_average(on_negative, left_of_negative, *measured) / rows,
         )
+        return self.beside_rate(influences, of)
 
     def terms(self, of: Dialect) -> dict[str, Any]:
         """Return the fourth powers of influences; rows of one score and class count as alike."""
@@ -184,24 +210,28 @@ class BesideRate(MeanLoss):
         """The width of the range."""
         return _RANGE[self.of]
 
-    def influences_of(self, points: Any, of: Dialect) -> Any:
-        """Return the scores, with the influence of their rows."""
-        loss = MeanLoss(of="brier" if self._is_skill else "mean_score")
+    @property
+    def loss(self) -> str:
+        """The loss whose mean stands beside the rate."""
+        return "brier" if self._is_skill else "mean_score"
+
+    def beside_rate(self, table: Any, of: Dialect) -> Any:
+        """Return the ratio and its influences, from those of the mean of its loss."""
         rows, mean, names = of.lib.col("rows"), of.lib.col(ESTIMATE), ("on_positive", "on_negative")
         p, q = of.cols("share_of_positives", "share_of_negatives")
         of_rate = zip(names, (q / rows, -p / rows), strict=True)
         if self._is_skill:
             share = mean / (p * q) / self.span
-            both = (1 - share, share)
+            both, slope = (1 - share, share), -1 / (p * q) / self.span
             moved = [
                 (share * (q - p) * by - of.lib.col(on) / self.span) / (p * q) for on, by in of_rate
             ]
         else:
             share = p / mean / self.span
-            both = (share, 1 - share)
+            both, slope = (share, 1 - share), -share / mean
             moved = [(by / self.span - share * of.lib.col(on)) / mean for on, by in of_rate]
-        found = zip((ESTIMATE, SHORTFALL, *names), (*both, *moved), strict=True)
-        rated = loss.influences_of(points, of).with_columns(
+        found = zip((ESTIMATE, SHORTFALL, "slope", *names), (*both, slope, *moved), strict=True)
+        rated = table.with_columns(
             share_of_positives=of.lib.col("positives") / rows,
             share_of_negatives=of.lib.col("negatives") / rows,
         )
@@ -211,6 +241,118 @@ class BesideRate(MeanLoss):
     def rests_on(self) -> pl.Expr:
         """How many rows the variance rests on."""
         return pl.when(pl.col(SHORTFALL) > 0).then(super().rests_on)
+
+
+def _losses(name: str, of: Dialect) -> Shares:
+    """Return what a row of each class costs, from the column ``probability``."""
+    epsilon = _EPSILON.get(of.score_dtype, _EPSILON_OF_64_BITS)
+    return LOSSES[name].shares(of.lib.col("probability"), epsilon)
+
+
+def _probability(score: Any) -> Any:
+    """Return a score as a probability: sums of Float32 may exceed 1."""
+    return score.cast(library(score).Float64).clip(0.0, 1.0)
+
+
+# --- sums of single rows -------------------------------------------------------------------------
+
+
+def _moments(rows: pl.LazyFrame, loss: str, of: InPolars) -> pl.LazyFrame:
+    """Return the sums of the losses of the rows of each class, and of powers of their deviations.
+
+    Returns
+    -------
+    LazyFrame
+        ``segment`` and, of each class, how many rows it has, ``CLASS_share, CLASS_left``: what they
+        cost and 1 less it, added up and scaled down, and ``CLASS_2, CLASS_3, CLASS_4``: the sums of
+        these powers of their deviations from the mean of the class.
+    """
+    scored = rows.with_columns(probability=_probability(pl.col("score")))
+    on_positive, on_negative, *_ = _losses(loss, of)
+    table = of.ranking.segments.table.select("segment").sort("segment")
+    for name, is_class, share in (
+        ("positives", pl.col("positive"), on_positive),
+        ("negatives", ~pl.col("positive"), on_negative),
+    ):
+        costs = scored.filter(is_class).select("segment", share=share)
+        parts = zip(("coarse", "fine"), exact_parts(pl.col("share") * _SCALE), strict=True)
+        losses = costs.with_columns(**dict(parts)).set_sorted("segment")
+        table = segment_join(table, losses.group_by("segment").agg(_powers(name)))
+    # A segment may lack a class, and deviations of equal losses have no shape.
+    return table.with_columns(cs.float().fill_nan(0.0)).fill_null(0)
+
+
+def _powers(name: str) -> list[pl.Expr]:
+    """Return the sums over the rows of a class."""
+    n, share = pl.len().cast(pl.Int64), pl.col("share")
+    variance, coarse, fine = share.var(ddof=0), pl.col("coarse").sum(), pl.col("fine").sum()
+    return [
+        n.alias(name),
+        (coarse + fine).alias(f"{name}_share"),
+        (n * _SCALE - coarse - fine).alias(f"{name}_left"),
+        (n * variance).alias(f"{name}_2"),
+        (n * variance**1.5 * share.skew()).alias(f"{name}_3"),
+        (n * variance**2 * share.kurtosis(fisher=False)).alias(f"{name}_4"),
+    ]
+
+
+def _with_means(classes: pl.LazyFrame, of: Dialect) -> pl.LazyFrame:
+    """Add the mean loss, and the influence on it of a row whose loss is the mean of its class."""
+    rows, measured = pl.col("rows"), of.cols(ESTIMATE, SHORTFALL)
+
+    def total(one: str) -> pl.Expr:
+        both = pl.col(f"positives_{one}") + pl.col(f"negatives_{one}")
+        return (both / (rows * _SCALE)).clip(upper_bound=1.0)
+
+    def mean_above(name: str) -> pl.Expr:
+        share, left = (
+            pl.col(f"{name}_{one}") / (pl.col(name) * _SCALE) for one in ("share", "left")
+        )
+        above: pl.Expr = above_average(share, left, *measured) / rows
+        return above.fill_nan(0.0)
+
+    return (
+        classes.with_columns(rows=POSITIVES + NEGATIVES)
+        .with_columns(total("share").alias(ESTIMATE), total("left").alias(SHORTFALL))
+        .with_columns(
+            on_positive=mean_above("positives"), on_negative=mean_above("negatives"), slope=1.0
+        )
+    )
+
+
+def _sums_of_classes(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the sums of powers of influences over the rows of each segment.
+
+    An influence is that of the mean loss of the class and, by ``slope`` over the number of rows,
+    what the loss of the row deviates from it.
+    """
+    by = pl.col("slope") / pl.col("rows")
+    classes = {"positives": pl.col("on_positive"), "negatives": pl.col("on_negative")}
+
+    def second(name: str) -> pl.Expr:
+        return pl.col(name) * classes[name] ** 2 + by**2 * pl.col(f"{name}_2")
+
+    def fourth(name: str) -> pl.Expr:
+        mean, *powers = classes[name], *(by**k * pl.col(f"{name}_{k}") for k in (2, 3, 4))
+        two, three, four = powers
+        return pl.col(name) * mean**4 + 6 * mean**2 * two + 4 * mean * three + four
+
+    return table.select(
+        "segment",
+        "positives",
+        "negatives",
+        ESTIMATE,
+        SHORTFALL,
+        variance=second("positives") + second("negatives"),
+        of_negatives=second("negatives"),
+        pos=POSITIVES.cast(pl.Float64),
+        neg=NEGATIVES.cast(pl.Float64),
+        bias=pl.lit(0.0),
+        fourth=fourth("positives") + fourth("negatives"),
+    )
+
+
+# --- fourth powers -------------------------------------------------------------------------------
 
 
 def _fourth(of: Dialect, squared: str, weight: str, of_class: str) -> Any:

@@ -23,8 +23,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import above_average
 from frame_prc._inference.dialect import OPENS, Dialect
 from frame_prc._inference.measure import NEGATIVES, POSITIVES, TiedMeasure
-from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import is_corner
+from frame_prc._ranking.running_sums import CORNERS
 
 ROC_AUC = "roc_auc"
 
@@ -35,6 +34,7 @@ class RocAuc(TiedMeasure):
 
     name = ROC_AUC
     of_both_classes = True
+    summed_points = CORNERS
 
     @property
     def is_defined(self) -> pl.Expr:
@@ -45,10 +45,6 @@ class RocAuc(TiedMeasure):
     def chance(self) -> pl.Expr:
         """One half."""
         return pl.lit(0.5)
-
-    def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
-        """Return the scores with positives, and the last one before each of them."""
-        return ties.filter(is_corner(pl.col(OPENS), pl.col("tp")))
 
     def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""

@@ -36,11 +36,17 @@ class Points:
         Whether they have the sums at the score before, as ``tp_a`` and ``fp_a``.
     only_hits
         Whether only scores with positives are wanted, so that other rows can be left out early.
+    only_corners
+        Whether only corners are, so that most other rows can be.
+    each_row
+        Whether rows that count as one are wanted each by itself, without running sums.
     """
 
     chosen: Callable[[RankKey, str], pl.Expr] | None = None
     beside_previous: bool = False
     only_hits: bool = False
+    only_corners: bool = False
+    each_row: bool = False
 
     def last_rows(self, key: RankKey) -> pl.Expr:
         """Return whether a sorted row is the last of a score wanted, or opens its segment."""
@@ -85,9 +91,10 @@ def _is_step(key: RankKey, found: str) -> pl.Expr:
 
 
 TIES = Points()
-CORNERS = Points(chosen=_is_corner)
+CORNERS = Points(chosen=_is_corner, only_corners=True)
 STEPS = Points(chosen=_is_step, beside_previous=True)
 HITS = Points(only_hits=True)
+EACH_ROW = Points(each_row=True)
 
 
 def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
@@ -165,10 +172,7 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     number of the row in its segment, from 1, and whether it is the first of its score.
     """
     key, ends, place = ranking.sorted_key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
-    # Of binned rows too, whose values are not known: a score may be below all thresholds.
-    may_lack_scores = ranking.rows.columns.request.missing == "unretrieved"
-    may_lack_scores |= ranking.rows.values is None
-    unretrieved = key.unretrieved() if may_lack_scores else pl.lit(value=False)
+    unretrieved = key.unretrieved() if _may_lack_scores(ranking) else pl.lit(value=False)
     marked = ranking.in_order.with_row_index("seen").with_columns(
         key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
     )
@@ -182,6 +186,37 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
         begins=key.ends_tie().shift(1, fill_value=True),
     )
     return found.filter(pl.col("segment") != key.last_segment)
+
+
+def has_tied_rows(ranking: Ranking) -> bool:
+    """Return whether :func:`tied_rows` may have rows beside those that open segments."""
+    if not ranking.rows.many_in_memory or _may_lack_scores(ranking):
+        return True
+    is_tied = ranking.in_order.select((~ranking.sorted_key.ends_tie()).any())
+    return bool(is_tied.collect(engine="in-memory").item())
+
+
+def _may_lack_scores(ranking: Ranking) -> bool:
+    """Return whether a row may never be retrieved."""
+    # Of binned rows too, whose values are not known: a score may be below all thresholds.
+    rows = ranking.rows
+    return rows.columns.request.missing == "unretrieved" or rows.values is None
+
+
+def single_rows(ranking: Ranking) -> pl.LazyFrame:
+    """Return rows that count as one in ranking order, each with its class.
+
+    Returns
+    -------
+    LazyFrame
+        ``segment``, ``score``, and whether a row is ``positive``.
+    """
+    key = ranking.sorted_key
+    rows = ranking.in_order.with_columns(key.opens()).select(
+        key.segment(), ranking.slot(), "opens", positive=key.positive()
+    )
+    scored = ranking.with_score(rows.filter(~pl.col("opens")))
+    return scored.select("segment", "positive", "score").set_sorted("segment")
 
 
 def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
@@ -251,6 +286,8 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
         return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
     if points.beside_previous:
         return _steps_of_rows(ranking, ranked)
+    if points.only_corners:
+        ranked = _with_corners(ranking, ranked)
     found = key.positive().cast(pl.Int64).cum_sum()
     return points.of(ranked.with_columns(found=found), key, ("found", "seen"))
 
@@ -268,6 +305,21 @@ def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     seen_a = pl.when(begins).then(pl.col("seen").cast(pl.Int64) - 1).forward_fill()
     summed = kept.with_columns(found=key.positive().cum_sum(), seen_a=seen_a)
     return summed.filter(is_hit(key)).with_columns(found_a=pl.col("found").shift(1))
+
+
+def _with_corners(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
+    """Return all positive rows, and few others, among which are the corners.
+
+    A score of a single negative before another one is no corner, unless it is the first of its
+    segment or the last that is retrieved.
+    """
+    key, ends, hit = ranking.sorted_key, pl.col("ends"), pl.col("hit")
+    is_last = key.unretrieved().shift(-1) if _may_lack_scores(ranking) else pl.lit(value=False)
+    marked = ranked.with_columns(key.opens(), ends=key.ends_tie(), hit=key.positive())
+    beside_hit = hit.shift(-1, fill_value=True) | pl.col("opens").shift(1)
+    beside_tie = ~ends.shift(1) | ~ends.shift(-1, fill_value=True)
+    kept = marked.filter(hit | (ends & (beside_hit | beside_tie | is_last)))
+    return kept.drop("opens", "ends", "hit")
 
 
 def _rows_of_segment() -> pl.Expr:

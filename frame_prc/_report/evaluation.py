@@ -31,7 +31,7 @@ from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.score_bins import ScoreBins
-from frame_prc._tables.summary import Summary
+from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc._tables.watched import Watched
 
 ADJUST = "holm"
@@ -143,9 +143,7 @@ class Evaluation:
     @cached_property
     def scorecard(self) -> pl.DataFrame:
         """As :func:`frame_prc.summary` with ``overall=True``."""
-        options = self.options
-        table = Summary(Interval(options.level), overall=True, calibration=options.calibration)
-        return self._names.with_segments(self._computed(table))
+        return self._names.with_segments(self._computed(scorecard_of(self.options)))
 
     @cached_property
     def pooled(self) -> pl.DataFrame:
@@ -424,6 +422,16 @@ class Evaluation:
         """Counts at the same thresholds in all segments shown, those of the best F1 among them."""
         best = self.pooled["best_f1_threshold"].drop_nulls().cast(pl.Float64)
         return self._lines.thresholds(list(filter(math.isfinite, best)), self.options.level)
+
+
+def scorecard_of(options: Options) -> Summary:
+    """Return the scorecard of a report: all measures of the curve, and overall rows."""
+    return Summary(
+        Interval(options.level),
+        overall=True,
+        calibration=options.calibration,
+        measures=MEASURES,
+    )
 
 
 def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:

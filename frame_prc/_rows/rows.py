@@ -94,10 +94,6 @@ class Rows(Execution):
             return make()
         return self.keep(what, lambda: make().collect().lazy())
 
-    def keeps(self, what: Hashable) -> bool:
-        """Return whether that was made of these rows before, and is remembered."""
-        return self.kept is not None and self._name_of(what) in self.kept
-
     def _name_of(self, what: Hashable) -> tuple[Hashable, ...]:
         return (id(self.frame), *self.columns.result_keys, what)
 

@@ -60,7 +60,7 @@ class Areas(Table):
         resampling = None if self.interval is None else self.interval.resampling
         if resampling is not None:
             check_drawable(rows)
-        ranking = rank(rows, self.bins)
+        ranking = rank(rows, self.bins, scored=False)
         table = self.spec.of(ranking, self.calibration)
         if resampling is not None:
             on = ["segment", "method"]

@@ -5,6 +5,8 @@ Long expressions that are used several times get a column, since Polars plans ea
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -26,17 +28,18 @@ def with_lift(table: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def with_normalised(table: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
-    """Add the normalised areas of segments, null if they lack a class."""
-    worst = _with_worst_curve(table, _NEGATIVES, "curve")
+def with_normalised(table: pl.LazyFrame, *, of: Collection[str], weighted: bool) -> pl.LazyFrame:
+    """Add normalised areas of segments, null if they lack a class."""
     # The worst order of weighted rows has no closed form, but none is below the worst curve.
-    order = "curve" if weighted else "order"
-    if not weighted:
-        worst = _with_worst_order(worst)
-    return worst.with_columns(
-        _normalised(AVERAGE_PRECISION, "shortfall", order),
-        _normalised("interpolated", "interpolated_shortfall", "curve"),
-    )
+    by_order = AVERAGE_PRECISION in of and not weighted
+    worst = _with_worst_order(table) if by_order else table
+    if "interpolated" in of or not by_order:
+        worst = _with_worst_curve(worst, _NEGATIVES, "curve")
+    found = {
+        AVERAGE_PRECISION: ("shortfall", "order" if by_order else "curve"),
+        "interpolated": ("interpolated_shortfall", "curve"),
+    }
+    return worst.with_columns(_normalised(area, *found[area]) for area in of)
 
 
 def _normalised(area: str, shortfall: str, worst: str) -> pl.Expr:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import polars as pl
 
@@ -20,9 +21,7 @@ from frame_prc._curves.areas import (
 from frame_prc._curves.calibration import (
     CALIBRATED,
     REFERENCE,
-    calibration_now,
     same_reference,
-    with_reference,
 )
 from frame_prc._curves.logit_intervals import (
     ESTIMATE,
@@ -36,11 +35,10 @@ from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.chance import with_random
-from frame_prc._inference.dialect import InPolars
 from frame_prc._inference.estimates import Estimates, effective_clusters
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measure import Measure, TiedMeasure, spreads, tied
+from frame_prc._inference.measure import Measure, TiedMeasure, parts_at, spreads_at
 from frame_prc._inference.measures import measure_of, tied_measure_of
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
@@ -52,6 +50,7 @@ from frame_prc._inference.sampled import (
 )
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.running_sums import Points
 from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
@@ -76,7 +75,6 @@ _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
     CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
 )  # fmt: skip
-_WITHOUT_INTERVAL = [name for name in _MEASURES if name != CALIBRATED]
 # What may be added to the average precision by name.
 MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold", "roc_auc")
 _SCORECARD = (
@@ -84,12 +82,11 @@ _SCORECARD = (
     REFERENCE, CALIBRATED, *interval_of(CALIBRATED), *_MEASURES[5:], "best_f1_threshold",
 )  # fmt: skip
 
-# What is not computed of rows that are elsewhere.
-_ONLY_HERE = ("interpolated", "normalised_interpolated", "gain", "best_f1", "best_f1_threshold")
-_LACKING = [
-    pl.lit(None, pl.Float64).alias(name)
-    for name in ("interpolated", "interpolated_shortfall", "gain", "best_f1", "best_f1_threshold")
-]
+# What needs the steps of the curve, which only rows that are here have.
+_AREAS = ("interpolated", "normalised_interpolated", "gain")
+_NORMALISED = (AVERAGE_PRECISION, "interpolated")
+_BEST = ("best_f1", "best_f1_threshold")
+_AT_REFERENCE = (CALIBRATED, REFERENCE)
 _SHRUNKEN = ("shrunk", "shrunk_low", "shrunk_high")
 
 # Of the estimates: null where they are not known.
@@ -114,16 +111,20 @@ class Summary(Table):
 
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
         """Return what does not run inside an engine."""
-        asked = {f"measures={name!r}": name in self.measures for name in _ONLY_HERE}
+        asked = {f"measures={name!r}": name in self.measures for name in (*_AREAS, *_BEST)}
         return {"details=True": self.measures[: len(MEASURES)] == [*MEASURES], **asked}
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns other than keys."""
+        """The columns other than keys: of the measures of the curve those that are asked for."""
         level, undefined = ((LEVEL,), (UNDEFINED,)) if self.overall else ((), ())
         beside = [one for name in self.measure_names for one in (name, *interval_of(name))]
         shrunken = _SHRUNKEN if self.shrink else ()
-        return (*level, *_SCORECARD, *beside, *shrunken, *undefined, "status")
+        left_out = {*MEASURES, *interval_of(CALIBRATED)}.difference(self.measures, ["lift"])
+        if CALIBRATED in self.measures:
+            left_out -= {*interval_of(CALIBRATED)}
+        scorecard = [name for name in _SCORECARD if name not in left_out]
+        return (*level, *scorecard, *beside, *shrunken, *undefined, "status")
 
     @property
     def hidden(self) -> Collection[str]:
@@ -144,7 +145,24 @@ class Summary(Table):
     @property
     def _others(self) -> list[Measure]:
         """The measures that have an interval beside that of the average precision."""
-        return [AveragePrecision(self.calibration), *map(measure_of, self.beside)]
+        at_reference = [AveragePrecision(self.calibration)] if self._shows(CALIBRATED) else []
+        return [*at_reference, *map(measure_of, self.beside)]
+
+    @property
+    def _means(self) -> list[pl.Expr]:
+        """What the mean of segments is of their measures, but for intervals of other ones."""
+        # An interval below chance says so.
+        shown = {RANDOM, *self.outputs} - {CALIBRATED}
+        means = [name for name in _MEASURES if name in shown]
+        reference = [REFERENCE] if REFERENCE in self.outputs else []
+        return [
+            mean_in_order(pl.col(AVERAGE_PRECISION, "shortfall", *means)),
+            *(pl.col(name).max() for name in reference),
+        ]
+
+    def _shows(self, *names: str) -> bool:
+        """Return whether some of the measures are asked for; all are with ``details=True``."""
+        return any(name in self.measures for name in names)
 
     @property
     def leading(self) -> Sequence[str]:
@@ -186,16 +204,17 @@ class Summary(Table):
 
     def _of_all(self, segments: pl.LazyFrame, rows: Rows) -> Calibration:
         """Return the calibration of all rows, to the highest prevalence of their segments."""
-        if not self.calibration.highest:
-            return self.calibration
-        return same_reference(segments, rows.model_keys)
+        if self.calibration.highest and self._shows(*_AT_REFERENCE):
+            return same_reference(segments, rows.model_keys)
+        return self.calibration
 
     def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Return the mean of the segments of each model, with the interval of each measure."""
-        macro = _macro if self.segments == "fixed" else _macro_sampled
-        table = macro(segments, rows, self.interval, AveragePrecision())
+        of = _macro if self.segments == "fixed" else _macro_sampled
+        macro = partial(of, rows=rows, interval=self.interval, means=self._means)
+        table = macro(segments, measure=AveragePrecision())
         for measure in self._others:
-            found = macro(_as_plain(segments, measure), rows, self.interval, measure)
+            found = macro(_as_plain(segments, measure), measure=measure)
             own = zip(interval_of(measure.name), INTERVAL, strict=True)
             limits = found.select(
                 *rows.model_keys,
@@ -209,73 +228,64 @@ class Summary(Table):
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
-        ranking, areas, tables = self._tables(rows, calibration)
-        for table in tables:
-            areas = segment_join(areas, table)
-        areas = areas.with_columns(pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives"))
-        best = _with_best(areas, ranking) if rows.elsewhere is None else areas
-        beside = with_lift(with_random(best, ranking, ["segment"]))
-        measured = with_normalised(beside, weighted=rows.columns.weighted)
-        table = with_interval(
-            measured, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered
-        )
+        of = self._tables if rows.elsewhere is None else self._tables_elsewhere
+        ranking, (table, *others) = of(rows, calibration)
+        table = table.with_columns(positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"))
+        for other in others:
+            table = segment_join(table, other)
+        if self._shows(CALIBRATED):
+            few = pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives")
+            table = table.with_columns(few)
+        if self._shows(*_BEST):
+            table = _with_best(table, ranking)
+        beside = with_lift(with_random(table, ranking, ["segment"]))
+        areas = [name for name in _NORMALISED if self._shows(f"normalised_{name}")]
+        if areas:
+            beside = with_normalised(beside, of=areas, weighted=rows.columns.weighted)
+        table = with_interval(beside, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered)
         for asked in self.beside:
             table = table.with_columns(status=_worse_status(f"{asked.name}_status"))
         # Without other working columns, whose dtypes vary between rankings.
         working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
         later = (LEVEL, UNDEFINED, *_SHRUNKEN)
-        shown = [name for name in self.outputs if name not in later]
-        columns = (*rows.keys, *shown, *DROPPED, "shortfall", "bias", *working)
+        # All rows and means of segments need these, whether they are shown or not.
+        needed = [RANDOM, *([REFERENCE] if self._shows(*_AT_REFERENCE) else [])]
+        shown = [name for name in self.outputs if name not in (*later, *needed)]
+        columns = (*rows.keys, *shown, *needed, *DROPPED, "shortfall", "bias", *working)
         return ranking.segments.with_keys(table).select(columns)
 
-    def _tables(
-        self, rows: Rows, calibration: Calibration
-    ) -> tuple[Ranking, pl.LazyFrame, list[pl.LazyFrame]]:
-        """Return the segments, their areas without an interval, and the tables of the measures."""
-        if rows.elsewhere is not None:
-            return self._tables_elsewhere(rows, calibration)
-        ranking = _ranking(rows)
-        grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
-        parts = in_parts(grown, at_once=rows.many_in_memory)
-        area, at_odds = AveragePrecision(), AveragePrecision(calibration)
-        of = InPolars(ranking)
-        plain, calibrated = _estimates(ranking, area), _estimates(ranking, at_odds)
-        # The streaming engine takes small parts, so all that areas need stays in the cache.
-        areas = _areas_of(with_heights(grown, _METHODS), ranking)
-        windows = [[_best_step(part, ranking) for part in parts]]
-        # That of the plain area may be known from another verb.
-        asked = (
-            [] if plain.is_kept else [plain.windows(area.influences_of(part, of) for part in parts)]
-        )
-        asked.append(
-            calibrated.windows(
-                at_odds.influences_of(part, of)
-                for part in _referred(grown, parts, ranking, calibration)
-            )
-        )
-        top, *of_areas = rows.windowed_in_parts(*windows, *asked)
-        calibrated = calibrated.with_windows(of_areas.pop())
-        plain = plain.with_windows(*of_areas) if of_areas else plain
-        tables = [top, _table(plain), self._beside(calibrated)]
+    def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
+        """Return the segments, their average precision, and tables of what else is asked for."""
         own = [tied_measure_of(asked) for asked in self.beside]
-        tables += map(self._beside, _estimates_of_ties(ranking, own))
-        return ranking, areas, tables
+        scored = self._shows(*_BEST) or any(measure.scored for measure in own)
+        ranking = _ranking(rows, scored=scored)
+        others = _estimates_of_ties(ranking, own)
+        if self._shows(*_AT_REFERENCE):
+            others.append(_estimates(ranking, AveragePrecision(calibration)))
+        tables = [_table(_estimates(ranking, AveragePrecision())), *map(self._beside, others)]
+        if self._shows(*_AREAS, *_BEST):
+            tables += self._tables_of_steps(ranking)
+        return ranking, tables
+
+    def _tables_of_steps(self, ranking: Ranking) -> Iterator[pl.LazyFrame]:
+        """Yield what is asked for of the steps of the curve."""
+        rows = ranking.rows
+        grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
+        # The streaming engine takes small parts, so all that areas need stays in the cache.
+        if self._shows(*_AREAS):
+            yield _areas_of_steps(with_heights(grown, _METHODS), ranking)
+        if self._shows(*_BEST):
+            parts = in_parts(grown, at_once=rows.many_in_memory)
+            yield rows.windowed_in_parts([_best_step(part, ranking) for part in parts])[0]
 
     def _tables_elsewhere(
         self, rows: Rows, calibration: Calibration
-    ) -> tuple[Ranking, pl.LazyFrame, list[pl.LazyFrame]]:
-        """Return the same of rows that are elsewhere, without what has to be asked for there."""
-        measures = [
-            AveragePrecision(),
-            AveragePrecision(calibration),
-            *map(measure_of, self.beside),
-        ]
+    ) -> tuple[Ranking, list[pl.LazyFrame]]:
+        """Return the same of rows that are elsewhere."""
+        at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
+        measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
         plain, *others = rows.elsewhere.estimates(rows, measures)
-        table = _table(plain)
-        areas = table.select(
-            "segment", *_LACKING, positives="n_pos", negatives=pl.col("n") - pl.col("n_pos")
-        )
-        return plain.ranking, areas, [table, *map(self._beside, others)]
+        return plain.ranking, [_table(plain), *map(self._beside, others)]
 
     def _beside(self, estimates: Estimates) -> pl.LazyFrame:
         """Return a measure of each segment, with its interval, under its own names."""
@@ -304,23 +314,10 @@ def _worse_status(of_measure: str) -> pl.Expr:
 # --- segments ------------------------------------------------------------------------------
 
 
-def _referred(
-    grown: pl.LazyFrame, parts: list[pl.LazyFrame], ranking: Ranking, calibration: Calibration
-) -> list[pl.LazyFrame]:
-    """Return the parts with their reference."""
-    rows = ranking.rows
-    if rows.many_in_memory:
-        calibration = calibration_now(grown, ranking, calibration)
-    if calibration.odds is not None:
-        return [with_reference(part, ranking, calibration) for part in parts]
-    referred = rows.windowed(with_reference(grown, ranking, calibration))
-    return in_parts(referred, at_once=rows.many_in_memory)
-
-
-def _ranking(rows: Rows) -> Ranking:
+def _ranking(rows: Rows, *, scored: bool) -> Ranking:
     if not rows.clustered:
-        return rank(rows, squares=not rows.columns.lacks_squares)
-    return rank(numbered(rows), squares=True, numbered=True)
+        return rank(rows, squares=not rows.columns.lacks_squares, scored=scored)
+    return rank(numbered(rows), squares=True, numbered=True, scored=scored)
 
 
 def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
@@ -331,20 +328,18 @@ def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
 
 
 def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> list[Estimates]:
-    """Return the estimates of measures, which share the counts at each score."""
+    """Return the estimates of measures, which share the points that their sums need."""
     estimates, rows = [_estimates(ranking, measure) for measure in measures], ranking.rows
-    if rows.clustered or not measures:
+    if rows.clustered:
         return estimates
-    ties = rows.once(rows.windowed(tied(ranking)))
-    parts = in_parts(ties, at_once=rows.many_in_memory)
 
-    def of(measure: TiedMeasure) -> pl.LazyFrame:
-        plans = [spreads(measure.summed_of(part, ranking), ranking, measure) for part in parts]
-        return rows.windowed_in_parts(plans)[0]
+    @cache
+    def parts_of(points: Points) -> list[pl.LazyFrame]:
+        return list(map(rows.once, parts_at(ranking, points)))
 
     # Each by itself: Polars 1.41.0 panics at many plans at once.
-    found = list(map(of, measures))
-    return [one.with_windows(frame) for one, frame in zip(estimates, found, strict=True)]
+    found = [spreads_at(parts_of(one.summed_points), ranking, one) for one in measures]
+    return [replace(one, spread=frame) for one, frame in zip(estimates, found, strict=True)]
 
 
 def _table(estimates: Estimates) -> pl.LazyFrame:
@@ -356,16 +351,17 @@ def _table(estimates: Estimates) -> pl.LazyFrame:
     return _with_dropped(table, ranking)
 
 
-def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+def _areas_of_steps(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the areas of each segment."""
     short = pl.when(~pl.col("opens")).then(interpolated_shortfall(pl.col))
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
-    return areas_of(
+    areas = areas_of(
         steps.with_columns(interpolated_shortfall=short),
         _METHODS,
         weighted=ranking.rows.columns.weighted,
         interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
     )
+    return areas.drop("positives", "negatives")
 
 
 def _best_step(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
@@ -410,7 +406,11 @@ def _as_plain(segments: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
 
 
 def _macro(
-    segments: pl.LazyFrame, rows: Rows, interval: Interval, measure: Measure
+    segments: pl.LazyFrame,
+    rows: Rows,
+    interval: Interval,
+    measure: Measure,
+    means: Sequence[pl.Expr],
 ) -> pl.LazyFrame:
     """Return the mean of the segments of each model; undefined measures are left out.
 
@@ -423,6 +423,7 @@ def _macro(
     sums = _means(
         segments,
         rows,
+        *means,
         n_effective=in_order(n_effective),
         n_known=n_effective.count(),
         variance=in_order(error**2),
@@ -476,14 +477,18 @@ def _status_of_macro() -> pl.Expr:
 
 
 def _macro_sampled(
-    segments: pl.LazyFrame, rows: Rows, interval: Interval, _: Measure
+    segments: pl.LazyFrame,
+    rows: Rows,
+    interval: Interval,
+    measure: Measure,  # noqa: ARG001 - the spread tells all
+    means: Sequence[pl.Expr],
 ) -> pl.LazyFrame:
     """Return the same for segments that are a sample: the interval comes from their spread."""
     model = rows.model_keys
     spread = with_deviations(segments, model, pl.col(AVERAGE_PRECISION), pl.lit(1.0))
     area = pl.col(AVERAGE_PRECISION)
     counted = {"n_defined": area.count(), "middle": area.median()}
-    sums = _means(spread, rows, in_order(pl.col(SPREAD)), **counted)
+    sums = _means(spread, rows, *means, in_order(pl.col(SPREAD)), **counted)
     few = (pl.col("status") == "ok") & (pl.col("n_defined") < FEW_SEGMENTS)
     status = pl.when(few).then(pl.lit("few_segments")).otherwise("status")
     table = limits_of_mean(
@@ -503,8 +508,6 @@ def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr)
         segments,
         model,
         pl.col("n", "n_pos", *DROPPED).sum(),
-        mean_in_order(pl.col(AVERAGE_PRECISION, "shortfall", *_WITHOUT_INTERVAL)),
-        pl.col(REFERENCE).max(),
         N_UNDEFINED,
         *sums,
         **named,

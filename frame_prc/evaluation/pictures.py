@@ -21,7 +21,6 @@ from frame_prc._request.specs import (
     Calibration,
     ChartX,
     Comparison,
-    Interval,
 )
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
@@ -478,10 +477,9 @@ class PictureVerbs(Evaluated[FrameT]):
         ...     print(page.name, numbers.name)
         late.html late.json
         """
-        from frame_prc._report.evaluation import evaluate
+        from frame_prc._report.evaluation import evaluate, scorecard_of
         from frame_prc._report.options import report_options
         from frame_prc._report.write import report_paths, write
-        from frame_prc._tables.summary import Summary
 
         paths = report_paths(path)
         options = report_options(
@@ -498,8 +496,10 @@ class PictureVerbs(Evaluated[FrameT]):
         if baseline is not None and asked.model is None:
             models_to_compare(asked, baseline)
         check_one_grouping(asked)
-        table = Summary(Interval(options.level), overall=True, calibration=options.calibration)
-        outputs = [MODEL, *table.outputs]  # its tables name the model, even if there is one
+        outputs = [
+            MODEL,
+            *scorecard_of(options).outputs,
+        ]  # its tables name the model, even if there is one
         if (engine := self._engine) is None:
             rows = self._rows_in_memory(outputs, common_rows=True)
         else:

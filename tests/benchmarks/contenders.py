@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -52,9 +52,16 @@ def intervals(frame: Any, by: list[str], weight: str | None = None, **asked: Any
     return _collected(frame_prc.average_precision(frame, "truth", "score", **options))
 
 
-def summary(frame: Any, by: list[str]) -> Any:
+def summary(frame: Any, by: list[str], measures: Sequence[str] | None = None) -> Any:
     """Scorecards by frame_prc."""
-    return _collected(frame_prc.summary(frame, "truth", "score", by=by))
+    return _collected(frame_prc.summary(frame, "truth", "score", by=by, measures=measures))
+
+
+def both_areas(frame: Any, by: list[str]) -> pl.Series:
+    """Average precision and then the area under the ROC curve, on one evaluation."""
+    evaluation = frame_prc.evaluate(frame, "truth", "score", by=by)
+    evaluation.average_precision()
+    return evaluation.auc(method="roc")["auc"]
 
 
 def roc_areas(frame: Any, by: list[str]) -> pl.Series:
@@ -336,6 +343,10 @@ CONTENDERS: dict[str, Contender] = {
     "ROC AUC": Contender(roc_areas, **_ROC),
     "cluster": Contender(partial(intervals, cluster="user"), gives="else", others=("user",)),
     "summary": Contender(summary, gives="else"),
+    "four measures": Contender(
+        partial(summary, measures=["roc_auc", "brier", "log_loss"]), gives="else"
+    ),
+    "both areas": Contender(both_areas, **_ROC),
     "counts": Contender(counts, gives="else"),
     "operating points": Contender(four_targets, gives="else"),
     "seven areas": Contender(seven_areas, gives="else"),

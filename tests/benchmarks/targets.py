@@ -115,7 +115,8 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
     peers = ("scikit-learn loop", "scikit-learn loop, curve", "polars_ds", "DuckDB")
     weighted = ("ap weighted", "curve weighted", "scikit-learn loop, weighted")
     inputs = ("ap from pandas", "curve from pandas", "ap from Parquet")
-    verbs = ("counts", "operating points", "summary", "seven areas", "compare_models", "cluster")
+    verbs = ("counts", "operating points", "summary", "four measures", "both areas")
+    verbs += ("seven areas", "compare", "cluster")
     bare = (
         "bare ap",
         "bare curve",
@@ -224,6 +225,12 @@ def targets(kinds: Kinds) -> list[Target]:
         both_bare(million("bare operating points"), bare_curve),
         most("summary over AP", 2.5, _ratio(million("summary"), ap)),
         bare("summary", million("bare summary")),
+        most(
+            "summary with ROC AUC, Brier, log loss over AP",
+            2.5,
+            _ratio(million("four measures"), ap),
+        ),
+        most("AP and ROC AUC on one evaluation over AP", 1.3, _ratio(million("both areas"), ap)),
         most("seven areas over AP", 2.5, _ratio(million("seven areas"), ap)),
         most("comparison of two models over AP", 5, _ratio(million("compare"), ap)),
         bare("comparison", million("bare compare")),

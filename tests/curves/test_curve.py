@@ -7,8 +7,12 @@ from decimal import Decimal
 import polars as pl
 import published
 import pytest
+import strategies  # noqa: F401 - sets how many examples are tried
 from checkout import EXAMPLES
+from hypothesis import given
+from hypothesis import strategies as st
 from kinds import assert_rows, every_kind, every_polars_kind
+from polars.testing import assert_frame_equal
 
 import frame_prc
 
@@ -295,6 +299,21 @@ def test_the_last_point_is_a_corner_whatever_is_never_retrieved(kind):
     curve = points(kind, df, keep="corners", missing="unretrieved")
     assert curve["threshold"] == [4, 2]
     assert curve["tn"] == [3, 1]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9) | st.none(), st.integers(0, 2))))
+def test_corners_are_the_ends_of_all_points_with_the_same_hits(rows):
+    df = pl.DataFrame(
+        rows, {"truth": pl.Boolean, "score": pl.Int64, "segment": pl.Int64}, orient="row"
+    )
+    asked = {"by": "segment", "missing": "unretrieved", "start": None}
+    every, corners = (
+        frame_prc.curve(df, "truth", "score", **asked, keep=keep) for keep in ("all", "corners")
+    )
+    tp, place = pl.col("tp"), pl.int_range(pl.len())
+    ends = [(tp != tp.shift(step)).fill_null(value=True).over("segment") for step in (1, -1)]
+    ends += [(place == at).over("segment") for at in (0, pl.len() - 1)]
+    assert_frame_equal(corners, every.filter(pl.any_horizontal(ends)))
 
 
 # --- envelope -------------------------------------------------------------------------

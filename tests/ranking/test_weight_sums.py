@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
@@ -69,12 +71,13 @@ def _expected(
 def test_sums_are_those_of_each_class_so_far(rows, part, only_hits):
     schema = ["key", "truth", "score", "weight"]
     frame = pl.DataFrame(rows, schema=schema, orient="row").cast({"score": pl.Float64})
-    verb = frame_prc.average_precision if only_hits else frame_prc.summary
+    of_steps = partial(frame_prc.summary, measures="gain")
+    verb = frame_prc.average_precision if only_hits else of_steps
     with pytest.MonkeyPatch.context() as patch, looking(looks=True):
         frames = _spied(patch)
         patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
         verb(frame, **ASKED, ci=0.9)
-    (found,) = frames
+    *_, found = frames
     # The last row is the one after all segments.
     rows_found = found.select(*SUMS, *TOTALS, "n_terms").rows()[:-1]
     assert rows_found == _expected(rows, only_hits=only_hits)

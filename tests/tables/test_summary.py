@@ -152,6 +152,17 @@ def test_sizes_and_interval_are_those_of_average_precision(kind, weights, data, 
 # --- published numbers -------------------------------------------------------------------------
 
 
+@every_polars_kind
+def test_a_measure_is_the_same_alone_as_beside_all_others(kind):
+    ev = frame_prc.evaluate(kind.make(REGIONS), "truth", ["score", "other"], by="region")
+    names = [*MEASURES, "reference_prevalence", "roc_auc", "brier", "log_loss", "brier_skill"]
+    every = kind.rows(ev.summary(overall=True, measures=names, details=True))
+    for name in names:
+        alone = kind.rows(ev.summary(overall=True, measures=name)).drop("status")
+        assert name in alone.columns
+        assert_frame_equal(alone, every.select(alone.columns), rel_tol=1e-12, abs_tol=0)
+
+
 def test_worst_rankings_are_zero_of_what_is_possible():
     """Boyd et al. 2012: .05673776688 with 10 of 100 positive, and .05175535908 continuously."""
     row = frame_prc.summary(published.WORST, "truth", "score", details=True).row(0, named=True)

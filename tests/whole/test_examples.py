@@ -131,6 +131,29 @@ def test_thresholds_of_one_quarter_are_held_to_the_next(tmp_path):
             assert float(low) < float(recall) < float(high)
 
 
+def test_published_analyses_are_what_is_counted_by_hand():
+    analyses = runpy.run_path(str(EXAMPLES / "published_analyses.py"))
+    ages = ["below 30", "30 to 49", "from 50"]
+    fraud, honest = (
+        analyses["drawn"](200_000, 0.011, age=ages).filter(truth=truth) for truth in (True, False)
+    )
+    beyond = honest["score"].sort(descending=True)[int(0.05 * honest.height)]
+    limit = fraud.filter(pl.col("score") > beyond)["score"].min()
+    rates = honest.group_by("age").agg((pl.col("score") >= limit).mean())
+    rates = dict(rates.iter_rows())
+    ratios = dict(analyses["false_positive_rate_ratios"]().select("age", "ratio").iter_rows())
+    for age in ages[1:]:
+        assert ratios[age] == pytest.approx(rates[age] / rates[ages[0]], rel=1e-12)
+
+    columns = {"education": ages, "sex": ["f", "m"], "married": ["no", "yes"], "age": ages}
+    by_sex = analyses["credit_table"]().filter(grouping="sex").sort("sex")
+    error = (pl.col("score") - pl.col("truth").cast(pl.Float64)).alias("error")
+    clients = analyses["drawn"](30_000, 0.15, **columns).select("sex", "truth", error)
+    means = {"prevalence": pl.col("truth").mean(), "calibration_gap": pl.col("error").mean()}
+    by_hand = clients.group_by("sex").agg(**means, brier=(pl.col("error") ** 2).mean()).sort("sex")
+    assert_frame_equal(by_sex.select(by_hand.columns), by_hand, rel_tol=1e-10)
+
+
 def test_classes_are_averaged_as_by_scikit_learn(tmp_path):
     optional.require_module("altair")
     printed = run(sys.executable, EXAMPLES / "multiclass.py", cwd=tmp_path)
