@@ -235,13 +235,24 @@ def _minus_log1p_series(x: ExprT) -> ExprT:
     return s * (x - 2 * square * series)
 
 
-def harmonic(n: pl.Expr) -> pl.Expr:
-    """Return ``1 + 1/2 + ... + 1/n`` of a column of whole numbers."""
+def harmonic(n: ExprT) -> ExprT:
+    """Return ``1 + 1/2 + ... + 1/n`` of a column of whole numbers; Narwhals has no lists."""
+    if not isinstance(n, pl.Expr):
+        shifted: ExprT = _harmonic_of_many(n + ASYMPTOTIC)
+        for k in range(ASYMPTOTIC, 0, -1):
+            shifted = shifted - 1 / (n + k)
+        return shifted
     few = pl.lit(pl.Series([fsum(1 / k for k in range(1, m + 1)) for m in range(ASYMPTOTIC)]))
+    found = few.gather(n.clip(0, ASYMPTOTIC - 1))
+    return pl.when(n < ASYMPTOTIC).then(found).otherwise(_harmonic_of_many(n))
+
+
+def _harmonic_of_many(n: ExprT) -> ExprT:
+    lib = library(n)
     powers = enumerate(BERNOULLI, start=1)
-    tail = sum((c * n.cast(pl.Float64) ** (-2 * k) for k, c in powers), pl.lit(0.0))
-    many = n.log() + (_EULER + 0.5 / n - tail)
-    return pl.when(n < ASYMPTOTIC).then(few.gather(n.clip(0, ASYMPTOTIC - 1))).otherwise(many)
+    tail = sum((c * n.cast(lib.Float64) ** (-2 * k) for k, c in powers), lib.lit(0.0))
+    found: ExprT = n.log() + (_EULER + 0.5 / n - tail)
+    return found
 
 
 def rounding(*, weighted: bool) -> pl.Expr | float:

@@ -25,7 +25,8 @@ from frame_prc._engines.rows import Counted, amount_names
 from frame_prc._engines.running_sums import RETRIEVED
 from frame_prc._engines.segments import by_segment
 from frame_prc._engines.spark_ranges import cut_and_kept
-from frame_prc._formulas import exact_sum
+from frame_prc._engines.streams import in_order, streams, with_point
+from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
@@ -99,7 +100,7 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
 
     Their names end with the place of the measure. ``tie_shares`` and ``retrieved`` are of all.
     """
-    of, found = InEngine(counted), points_of(counted)
+    of, found = InEngine(counted), points_of(counted, hits=_only_hits(measures))
     kept = found.columns
     names: list[str] = []
     for place, measure in enumerate(measures):
@@ -111,12 +112,25 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
         found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
         names += [f"{name}_{place}" for name in made]
     seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
-    shown = nw.when(~nw.col("at_score").is_null() & (seen > 0))
+    is_retrieved = ~nw.col("at_score").is_null()
+    shares, scores = here / seen, nw.lit(1)
+    if "own_scores" in kept:
+        scores = nw.col("own_scores")
+        above, alone = seen - here, scores - 1
+        among = harmonic(above + alone) - harmonic(above) + (here - alone) / seen
+        shares = nw.when(alone > 0).then(among).otherwise(shares)
+    shown = nw.when(is_retrieved & (seen > 0))
     return found.with_columns(
-        tie_shares=shown.then(here / seen).otherwise(0.0),
+        tie_shares=shown.then(shares).otherwise(0.0),
         retrieved=shown.then(seen).otherwise(0),
+        n_scores=nw.when(is_retrieved).then(scores).otherwise(0),
         score=nw.col("at_score"),
     )
+
+
+def _only_hits(measures: Sequence[Measure]) -> bool:
+    """Return whether no measure changes its influence but at scores that have positives."""
+    return all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:
@@ -134,13 +148,14 @@ def _plain(name: str) -> nw.Expr:
 _FLAGS = ("is_few", "has_measure")
 _SIZES = ("positives", "negatives")
 _OF_SCORES = ("lowest", "highest", "n_scores", "tie_shares", "retrieved")
+_SHARED = ("n_scores", "tie_shares")
 _TERMS = ("bias",)
 _ON = ("on_positive", "on_negative")
 
 
 def _over_points(points: Frame, counted: Counted, measures: Sequence[Measure]) -> Frame:
     """Return the sums of the points of each segment."""
-    sums = scores_of_segments()
+    sums = scores_of_segments() | {"n_scores": nw.col("n_scores").sum()}
     ties = {"tie_shares": exact_sum(nw.col("tie_shares")), "retrieved": nw.col("retrieved").max()}
     for place, measure in enumerate(measures):
         sums |= {f"{name}_{place}": nw.col(f"{name}_{place}").max() for name in _own(measure)}
@@ -198,7 +213,7 @@ class Joined:
 
     def names(self) -> dict[str, str]:
         """Return the columns that are joined, and their names there."""
-        shared = (*_SIZES, "tie_shares", "retrieved", "at_pos", "at_neg")
+        shared = (*_SIZES, *_SHARED, "retrieved", "at_pos", "at_neg")
         names = {name: f"{name}{self.suffix}" for name in shared}
         for place, measure in enumerate(self.measures):
             own = (*_own(measure), *_TERMS, *measure.term_names, *_ON)
@@ -211,14 +226,12 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
 
     What is added up over points is shared among their rows.
     """
-    nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
     rows, sums, highest = counted.single, ["pos", "neg", "dropped"], []
     for one in joined:
         names = one.names()
-        points = _with_matches(one.points, counted, "score", nulls=nulls)
+        points, rows = _matched(one, rows, counted)
         matches = [name for name in points.columns if name.startswith("match_")]
         named = points.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
-        rows = _with_matches(rows, counted, one.score, nulls=nulls)
         rows = rows.join(named, on=matches, how="left").drop(matches)
         of_rows = _of_rows(one, counted)
         rows = rows.with_columns(**of_rows)
@@ -244,8 +257,7 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
     share = nw.when(here > 0).then((pos + neg) / here).otherwise(0.0)
     used = nw.when((pos > 0) | (neg > 0)).then(score)
     found = {
-        f"n_scores{suffix}": nw.when(~score.is_null()).then(share).otherwise(0.0),
-        f"tie_shares{suffix}": share * nw.col(f"tie_shares{suffix}"),
+        **{f"{name}{suffix}": share * nw.col(f"{name}{suffix}") for name in _SHARED},
         f"lowest{suffix}": used,
         f"highest{suffix}": used,
     }
@@ -279,7 +291,7 @@ def _over_cells(
         first = int(suffix[1:] or 0)
         sizes = [f"{name}{suffix}" for name in _SIZES]
         highest = [f"retrieved{suffix}"]
-        added = [f"{name}{suffix}" for name in ("n_scores", "tie_shares")]
+        added = [f"{name}{suffix}" for name in _SHARED]
         for place, measure in enumerate(own, first):
             highest += [f"{name}_{place}" for name in _own(measure)]
             added += [f"{name}_{place}" for name in sums_over_scores(measure)]
@@ -293,6 +305,19 @@ def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
     """Return the lowest and the highest score of each model."""
     lowest = {f"lowest{suffix}": nw.col(f"lowest{suffix}").min() for suffix in suffixes}
     return lowest | {f"highest{suffix}": nw.col(f"highest{suffix}").max() for suffix in suffixes}
+
+
+def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
+    """Add columns to points and to rows by which they match."""
+    if streams(counted):
+        # Models side by side share which rows are dropped, whatever score these have.
+        ranked = rows.with_columns(ranked=nw.when(nw.col("dropped") == 0).then(one.score))
+        ordered = in_order(counted, ranked, hits=_only_hits(one.measures), score="ranked")
+        found = with_point(ordered, "match_point").select(*rows.columns, "match_point")
+        return one.points.with_columns(match_point=nw.col("point")), found
+    nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
+    points = _with_matches(one.points, counted, "score", nulls=nulls)
+    return points, _with_matches(rows, counted, one.score, nulls=nulls)
 
 
 def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool) -> Frame:

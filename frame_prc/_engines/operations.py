@@ -45,6 +45,8 @@ class Engine(ABC):
         for the name.
     in_ranges
         Whether segments too large for one task are cut into ranges of scores.
+    streams
+        Whether windows of all rows read them in their order, one after the other.
     """
 
     kind: str
@@ -53,6 +55,7 @@ class Engine(ABC):
     cast: str
     second: str
     in_ranges: bool = False
+    streams: bool = False
 
     def refuse(self, native: Any) -> None:  # noqa: B027 - most engines refuse nothing
         """Raise an error if no verb can run on this frame."""

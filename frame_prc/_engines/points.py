@@ -28,15 +28,19 @@ _KEPT = {name: f"at_{name}" for name in ("score", "pos", "neg", "tp", "fp", *SQU
 _CLASSES = ("positives", "negatives")
 
 
-def points_of(counted: Counted) -> Frame:
-    """Return the points of all segments, of which `fresh` gives each measure its own."""
-    sums = running_sums(counted, monotone=False, places=False)
+def points_of(counted: Counted, *, hits: bool = False) -> Frame:
+    """Return the points of all segments, of which `fresh` gives each measure its own.
+
+    If ``hits`` are all that is wanted, there are fewer of them where rows stream past.
+    """
+    sums = running_sums(counted, monotone=False, places=False, hits=hits)
     names = _KEPT if counted.squares else {n: k for n, k in _KEPT.items() if n not in SQUARES}
     points = sums.select(
         *within_range(counted),
         *_CLASSES,
         "dropped",
         *(nw.col(n).alias(k) for n, k in names.items()),
+        *(name for name in ("point", "own_scores") if name in sums.columns),
     )
     # Bins above all rows tell nothing.
     used = nw.col("at_score").is_null() | (nw.col("at_tp") + nw.col("at_fp") > 0)

@@ -19,6 +19,7 @@ from frame_prc._engines.spark_ranges import (
     only_cut,
     sent_to_tasks,
 )
+from frame_prc._engines.streams import in_order, points_in_order, streams
 
 RETRIEVED = ~nw.col("score").is_null()
 
@@ -31,7 +32,9 @@ def within_range(counted: Counted) -> list[str]:
     return ["range", *counted.keys] if counted.ranges else counted.keys
 
 
-def running_sums(counted: Counted, *, monotone: bool, places: bool) -> Frame:
+def running_sums(
+    counted: Counted, *, monotone: bool, places: bool, hits: bool = False
+) -> Frame:
     """Add running sums and totals to the counts.
 
     DuckDB adds up the floats of each row's sum in a different order: from row to row a sum of
@@ -44,11 +47,12 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool) -> Frame:
         highest score of its segment), ``next_hits`` (whether there are positives at the next score
         below; null where there is no such score), and ``place``, which ascends while scores
         descend, within a range. Spark would leave them out of its plan if nothing reads them, but
-        it takes time to write them down.
+        it takes time to write them down. What streams also has ``point``; if ``hits`` are all that
+        is wanted, it has fewer points, and ``own_scores`` (see :mod:`frame_prc._engines.streams`).
     """
     if counted.ranges is not None:
         return _running_in_ranges(counted, counted.ranges, places=places)
-    sums = _summed(counted.frame, counted, places=places)
+    sums = _summed_in_segments(counted, places=places, hits=hits)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
     rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted else {}
     highest = {
@@ -62,6 +66,14 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool) -> Frame:
         negatives=fp.max().over(*counted.keys),
         **({"first": nw.col("place") == 1} if places else {}),
     )
+
+
+def _summed_in_segments(counted: Counted, *, places: bool, hits: bool) -> Frame:
+    """Add running sums over segments, of rows that stream past if they may."""
+    if not streams(counted):
+        return _summed(counted.frame, counted, places=places)
+    ordered = in_order(counted, counted.rows, hits=hits)
+    return points_in_order(counted, ordered, hits=hits, places=places)
 
 
 def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:

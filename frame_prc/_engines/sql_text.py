@@ -113,6 +113,7 @@ DUCKDB = SqlTextEngine(
     array="[{}]",
     each="unnest",
     ordered=True,
+    streams=True,
 )
 SPARK = SqlTextEngine(
     kind="a PySpark DataFrame",
