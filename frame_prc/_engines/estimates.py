@@ -43,7 +43,7 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
         if counted.columns.cluster is None:
             return collected(counted, _over_points(points, ranged, measures))
         cells = _cells([Joined(points, measures, "score")], counted)
-        sums = _over_cells([""], [measures]) | _over_clusters(len(measures))
+        sums = _over_cells(counted, [""], [measures]) | _over_clusters(len(measures))
         return collected(counted, _by_keys(cells, counted, sums))
 
 
@@ -79,7 +79,8 @@ def paired_sums(
             for i, counted in enumerate(ranged)
         ]
         names = [one.suffix for one in joined]
-        sums = _over_cells(names, [[measure]] * number) | _over_clusters(number) | _products(number)
+        sums = _over_cells(first, names, [[measure]] * number) | _over_clusters(number)
+        sums |= _products(number)
         found = collected(first, _by_keys(_cells(joined, first), first, sums))
     return [_of_model(found, first, measure, i) for i in range(number)], found
 
@@ -88,8 +89,8 @@ def _of_model(found: pl.DataFrame, counted: Counted, measure: Measure, place: in
     """Return the sums over points of one of several models under their own names."""
     of_measure = [*_own(measure), *sums_over_scores(measure)]
     names = {f"{name}_{place}": f"{name}_0" for name in of_measure}
-    names |= {f"{name}_{place}": name for name in (*_SIZES, *_OF_SCORES)}
-    return found.select(*_keys(counted), *names, *DROPPED).rename(names)
+    names |= {f"{name}_{place}": name for name in _OF_SCORES}
+    return found.select(*_keys(counted), *_SIZES, *names, *DROPPED).rename(names)
 
 
 # --- points ------------------------------------------------------------------------------------
@@ -111,18 +112,18 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
         made = [*_own(measure), *sums_over_scores(measure), "on_positive", "on_negative"]
         found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
         names += [f"{name}_{place}" for name in made]
+    # What ties add to the sum of the shares that scores have of the rows retrieved, below 0.
     seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
     is_retrieved = ~nw.col("at_score").is_null()
-    shares, scores = here / seen, nw.lit(1)
-    if "own_scores" in kept:
-        scores = nw.col("own_scores")
-        above, alone = seen - here, scores - 1
-        among = harmonic(above + alone) - harmonic(above) + (here - alone) / seen
-        shares = nw.when(alone > 0).then(among).otherwise(shares)
-    shown = nw.when(is_retrieved & (seen > 0))
+    scores = nw.col("own_scores") if "own_scores" in kept else nw.lit(1)
+    tied = here - scores + 1
+    if counted.columns.weighted:
+        shares = nw.lit(0.0)
+    else:
+        shares = tied / seen - (harmonic(seen) - harmonic(seen - tied))
     return found.with_columns(
-        tie_shares=shown.then(shares).otherwise(0.0),
-        retrieved=shown.then(seen).otherwise(0),
+        tie_shares=nw.when(is_retrieved & (tied > 1)).then(shares).otherwise(0.0),
+        retrieved=nw.when(is_retrieved).then(seen).otherwise(0),
         n_scores=nw.when(is_retrieved).then(scores).otherwise(0),
         score=nw.col("at_score"),
     )
@@ -149,8 +150,11 @@ _FLAGS = ("is_few", "has_measure")
 _SIZES = ("positives", "negatives")
 _OF_SCORES = ("lowest", "highest", "n_scores", "tie_shares", "retrieved")
 _SHARED = ("n_scores", "tie_shares")
-_TERMS = ("bias",)
 _ON = ("on_positive", "on_negative")
+
+
+def _shared(measure: Measure) -> list[str]:
+    return ["bias", *measure.term_names]
 
 
 def _over_points(points: Frame, counted: Counted, measures: Sequence[Measure]) -> Frame:
@@ -213,12 +217,19 @@ class Joined:
 
     def names(self) -> dict[str, str]:
         """Return the columns that are joined, and their names there."""
-        shared = (*_SIZES, *_SHARED, "retrieved", "at_pos", "at_neg")
-        names = {name: f"{name}{self.suffix}" for name in shared}
+        names = {name: f"{name}{self.suffix}" for name in ("retrieved", *_SHARED)}
         for place, measure in enumerate(self.measures):
-            own = (*_own(measure), *_TERMS, *measure.term_names, *_ON)
+            own = (*_own(measure), *_shared(measure), *_ON)
             names |= {f"{name}_{place}": f"{name}_{place + self.first}" for name in own}
         return names
+
+    def shared(self) -> dict[str, nw.Expr]:
+        """Return what is added up over points, as the part of it that a unit of weight has."""
+        here = nw.col("at_pos") + nw.col("at_neg")
+        names = [*_SHARED]
+        for place, measure in enumerate(self.measures):
+            names += [f"{name}_{place}" for name in _shared(measure)]
+        return {n: nw.when(here > 0).then(nw.col(n) / here).otherwise(0.0) for n in names}
 
 
 def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
@@ -226,16 +237,18 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
 
     What is added up over points is shared among their rows.
     """
-    rows, sums, highest = counted.single, ["pos", "neg", "dropped"], []
+    rows, highest = counted.single, []
+    sums = [*amount_names(squares=counted.squares), "dropped"]
     for one in joined:
         names = one.names()
         points, rows = _matched(one, rows, counted)
         matches = [name for name in points.columns if name.startswith("match_")]
-        named = points.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
+        shared = points.with_columns(**one.shared())
+        named = shared.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
         rows = rows.join(named, on=matches, how="left").drop(matches)
         of_rows = _of_rows(one, counted)
         rows = rows.with_columns(**of_rows)
-        constants = [f"{name}{one.suffix}" for name in (*_SIZES, "retrieved")]
+        constants = [f"retrieved{one.suffix}"]
         for place, measure in enumerate(one.measures):
             constants += [f"{name}_{place + one.first}" for name in _own(measure)]
         sums += [name for name in of_rows if not name.startswith(("lowest", "highest"))]
@@ -251,13 +264,11 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
     """Return what each row adds to the sums of its segment."""
     suffix, score = one.suffix, nw.col(one.score)
     pos, neg = nw.col("pos"), nw.col("neg")
-    names = amount_names(squares=counted.squares)[-2:]
-    squares = [nw.col(name).cast(nw.Float64) for name in names]
-    here = nw.col(f"at_pos{suffix}") + nw.col(f"at_neg{suffix}")
-    share = nw.when(here > 0).then((pos + neg) / here).otherwise(0.0)
-    used = nw.when((pos > 0) | (neg > 0)).then(score)
+    squares = [nw.col(name) for name in amount_names(squares=counted.squares)[-2:]]
+    both = pos + neg
+    used = nw.when(both > 0).then(score)
     found = {
-        **{f"{name}{suffix}": share * nw.col(f"{name}{suffix}") for name in _SHARED},
+        **{f"{name}{suffix}": both * nw.col(f"{name}{suffix}") for name in _SHARED},
         f"lowest{suffix}": used,
         f"highest{suffix}": used,
     }
@@ -276,26 +287,28 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
             for amount, moved in zip(squares, on, strict=True)
         ]
         found |= {f"variance_{place}": spread[0] + spread[1], f"of_negatives_{place}": spread[1]}
-        found |= {f"{n}_{place}": s for n, s in zip(("pos", "neg"), squares, strict=True)}
-        shared = [f"{name}_{place}" for name in ("bias", *measure.term_names)]
-        found |= {name: share * nw.col(name) for name in shared}
+        found |= {f"{n}_{place}": both * nw.col(f"{n}_{place}") for n in _shared(measure)}
     return found
 
 
 def _over_cells(
-    suffixes: Sequence[str], measures: Sequence[Sequence[Measure]]
+    counted: Counted, suffixes: Sequence[str], measures: Sequence[Sequence[Measure]]
 ) -> dict[str, nw.Expr]:
     """Return the sums over points of each segment, from what its cells have of them."""
-    sums = {"n_dropped": nw.col("dropped").sum().fill_null(0).cast(nw.Int64)}
+    amounts = {"positives": "pos", "negatives": "neg"}
+    sums = {n: nw.col(of).sum().fill_null(0).cast(counted.amount) for n, of in amounts.items()}
+    sums["n_dropped"] = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
+    squares = [nw.col(n).cast(nw.Float64) for n in amount_names(squares=counted.squares)[-2:]]
     for suffix, own in zip(suffixes, measures, strict=True):
         first = int(suffix[1:] or 0)
-        sizes = [f"{name}{suffix}" for name in _SIZES]
         highest = [f"retrieved{suffix}"]
         added = [f"{name}{suffix}" for name in _SHARED]
         for place, measure in enumerate(own, first):
             highest += [f"{name}_{place}" for name in _own(measure)]
-            added += [f"{name}_{place}" for name in sums_over_scores(measure)]
-        sums |= {name: nw.col(name).max().fill_null(0) for name in sizes}
+            added += [f"{name}_{place}" for name in ("variance", "of_negatives", *_shared(measure))]
+            sums |= {
+                f"{n}_{place}": of.sum() for n, of in zip(("pos", "neg"), squares, strict=True)
+            }
         sums |= {name: nw.col(name).max() for name in highest}
         sums |= {name: nw.col(name).sum() for name in added}
     return sums | _ends(suffixes)
@@ -310,9 +323,11 @@ def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
 def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
     """Add columns to points and to rows by which they match."""
     if streams(counted):
-        # Models side by side share which rows are dropped, whatever score these have.
-        ranked = rows.with_columns(ranked=nw.when(nw.col("dropped") == 0).then(one.score))
-        ordered = in_order(counted, ranked, hits=_only_hits(one.measures), score="ranked")
+        ranked, score = rows, one.score
+        if one.suffix:  # of models side by side a row that is dropped may have some scores
+            score = "ranked"
+            ranked = rows.with_columns(ranked=nw.when(nw.col("dropped") == 0).then(one.score))
+        ordered = in_order(counted, ranked, hits=_only_hits(one.measures), score=score)
         found = with_point(ordered, "match_point").select(*rows.columns, "match_point")
         return one.points.with_columns(match_point=nw.col("point")), found
     nulls = counted.columns.request.missing != "raise" or counted.unchecked is None

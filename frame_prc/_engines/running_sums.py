@@ -32,9 +32,7 @@ def within_range(counted: Counted) -> list[str]:
     return ["range", *counted.keys] if counted.ranges else counted.keys
 
 
-def running_sums(
-    counted: Counted, *, monotone: bool, places: bool, hits: bool = False
-) -> Frame:
+def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool = False) -> Frame:
     """Add running sums and totals to the counts.
 
     DuckDB adds up the floats of each row's sum in a different order: from row to row a sum of

@@ -18,6 +18,7 @@ from frame_prc._engines.rows import Counted
 from frame_prc._engines.sql_text import project
 
 _SO_FAR = "OVER (ROWS UNBOUNDED PRECEDING)"
+_UNITS = 2.0**60
 _TOTALS = {"pos": "tp", "neg": "fp", "dropped": "left_out"}
 
 
@@ -87,6 +88,25 @@ def points_in_order(counted: Counted, ordered: Frame, *, hits: bool, places: boo
     if places:
         found = found.with_columns(place=nw.col("point") - nw.col("place_0") + 1)
     return found.with_columns(tp=nw.col("tp") - nw.col("tp_0"), fp=nw.col("fp") - nw.col("fp_0"))
+
+
+def summed_onward(points: Frame, counted: Counted, names: Sequence[str]) -> Frame:
+    """Replace values from 0 to 1 by their sums over a point and the lower ones of its segment.
+
+    Whole numbers of 2**-60 add up exactly through all segments. What is undefined counts as 0.
+    """
+    others = [name for name in points.columns if name not in names]
+    ordered: Frame = nw.from_native(points.to_native().order("point DESC"))
+    scaled = [
+        f"CAST(CASE WHEN {n} < 2 THEN {n} * {_UNITS!r} ELSE 0 END AS BIGINT) AS {n}" for n in names
+    ]
+    flagged = project(ordered, *others, *scaled, f"{_differs('lag', _keys(counted))} AS first")
+    sums = project(flagged, "*", *(f"sum({name}) {_SO_FAR} AS {name}_sum" for name in names))
+    before = (f"max(CASE WHEN first THEN {n}_sum - {n} END) {_SO_FAR}" for n in names)
+    own = project(
+        sums, *others, *(f"{n}_sum - {b} AS {n}" for n, b in zip(names, before, strict=True))
+    )
+    return own.with_columns(nw.col(*names).cast(nw.Float64) / _UNITS)
 
 
 def _keys(counted: Counted) -> list[str]:
