@@ -51,7 +51,7 @@ def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score")
 
 
 def with_point(ordered: Frame, name: str) -> Frame:
-    """Number the points in order, from 0, and add that of each row."""
+    """Add the number of the point that each row belongs to, in their order, from 0."""
     numbered = project(ordered, "*", _summed("CAST(is_point AS BIGINT)", "ended"))
     one = nw.when(nw.col("is_point")).then(1).otherwise(0)
     return numbered.with_columns((nw.col("ended") - one).alias(name))

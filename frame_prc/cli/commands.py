@@ -16,7 +16,7 @@ import frame_prc
 from frame_prc._files import scratch_folder
 from frame_prc._lazy import named
 from frame_prc._request.class_values import from_text
-from frame_prc.cli import errors, gate, output, spilled
+from frame_prc.cli import databases, errors, gate, output, spilled
 from frame_prc.cli.calls import Call, counted
 from frame_prc.cli.files import Source
 from frame_prc.cli.options import common_options, options, parameters
@@ -84,7 +84,8 @@ def _paths() -> Parameter:
     import typer  # noqa: PLC0415
 
     argument = typer.Argument(
-        help="Parquet, CSV, TSV, Arrow or NDJSON files, globs of them, or - for standard input.",
+        help="Parquet, CSV, TSV, Arrow or NDJSON files, globs of them, or - for standard input; or "
+        "a table: duckdb:///FILE::TABLE, delta://FOLDER or iceberg://FOLDER.",
         metavar="FILE...",
     )
     return Parameter("paths", Parameter.KEYWORD_ONLY, annotation=Annotated[list[str], argument])
@@ -150,7 +151,7 @@ def execute(command: Command, given: Values) -> int:
     budget = None if given["memory"] is None else spilled.budget(given["memory"], verb)
     with (
         nullcontext() if budget is None else scratch_folder(path) as folder,
-        _opened(given) as source,
+        _opened(given, budget, folder) as source,
     ):
         asked = arguments(verb, given, source)
         output.check_not_source(path, source.paths)
@@ -159,6 +160,8 @@ def execute(command: Command, given: Values) -> int:
 
         def work(source: Source) -> pl.DataFrame | None:
             call = Call(verb, asked, source)
+            if isinstance(source, databases.Table):
+                return wanted.table(source.result(wanted.call(call)))
             if verb in output.WRITTEN:
                 _write(call, path)
                 return None
@@ -189,7 +192,11 @@ def _new_rows(frame: pl.DataFrame, asked: Values) -> pl.DataFrame:
     return frame.join(state.select(keys), on=keys, how="anti", nulls_equal=True)
 
 
-def _opened(given: Values) -> AbstractContextManager[Source]:
+def _opened(
+    given: Values, budget: int | None, folder: Path | None
+) -> AbstractContextManager[Source]:
+    if databases.is_named(given["paths"]):
+        return databases.opened(given["paths"], budget, folder)
     return opened(
         given["paths"],
         given["input_format"],

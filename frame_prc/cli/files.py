@@ -37,7 +37,8 @@ _HINTS = {
     ".json": "jq -c '.[]' converts it to NDJSON, which --input-format ndjson reads",
     **dict.fromkeys(
         [".db", ".duckdb", ".sqlite", ".sqlite3"],
-        "tables of a database are evaluated from Python: ibis.connect(...).table(...)",
+        "duckdb:///FILE::TABLE names a table of DuckDB, and in Python ibis.connect(...).table(...) "
+        "one of any database",
     ),
 }
 _SIMILAR = 0.8  # above difflib's default, because the names of files have much in common

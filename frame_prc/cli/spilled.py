@@ -59,7 +59,7 @@ def size(text: str) -> int:
 
 def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.LazyFrame:
     """Return the result of a call, in a file of the folder if it is large."""
-    duckdb = _duckdb()
+    duckdb = imported_duckdb("memory=")
     # An unknown name is an error of the verb, which knows the similar ones.
     schema = call(call.source.rows).collect_schema()
     read = _columns(call)
@@ -69,16 +69,11 @@ def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.Lazy
     copied = folder / "rows.parquet"
     stored = _copied(call, read, copied)
     progress.set("computing", 0.5)
-    settings = {
-        "memory_limit": f"{budget - _OVERHEAD}B",
-        "temp_directory": str(folder / "spilled"),
-        # Nothing needs the rows of a file in order, which takes memory.
-        "preserve_insertion_order": "false",
-    }
+    settings = limits(budget, folder)
     with duckdb.connect(config=settings) as connection, naming(str(folder)):
         connection.execute("SET enable_progress_bar = false")
         try:
-            found = _computed(stored, connection.read_parquet(str(copied)))
+            found = computed(stored, connection.read_parquet(str(copied)), "memory=", _BINS)
             if isinstance(found, pl.DataFrame):
                 return found.lazy().cast(schema)
             written = folder / "result.parquet"
@@ -88,11 +83,22 @@ def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.Lazy
         return pl.scan_parquet(written, glob=False).cast(schema)
 
 
-def _duckdb() -> Any:
+def limits(budget: int, folder: Path) -> dict[str, str]:
+    """Return the settings with which DuckDB stays below so many bytes, and spills to a folder."""
+    return {
+        "memory_limit": f"{budget - _OVERHEAD}B",
+        "temp_directory": str(folder / "spilled"),
+        # Nothing needs the rows of a file in order, which takes memory.
+        "preserve_insertion_order": "false",
+    }
+
+
+def imported_duckdb(what: str) -> Any:
+    """Import DuckDB, which something that is given needs."""
     try:
         import duckdb  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise OptionError("memory= needs DuckDB", hint=install_hint("duckdb")) from error
+        raise OptionError(f"{what} needs DuckDB", hint=install_hint("duckdb")) from error
     return duckdb
 
 
@@ -129,7 +135,7 @@ def _copied(call: Call, read: list[str], path: Path) -> Call:
     return call.but(**roles, by=names_of_keys(keys) or None)
 
 
-def _computed(call: Call, relation: Any) -> Any:
+def computed(call: Call, relation: Any, what: str, hint: str) -> Any:
     """Return the result for a relation, or one error for what DuckDB does not compute."""
     try:
         return call(relation)
@@ -139,4 +145,4 @@ def _computed(call: Call, relation: Any) -> Any:
             raise
         name, _, value = option.removesuffix("=True").partition("=")
         given = f"{flag(name)} {value}".rstrip()
-        raise OptionError(f"memory= is given with {given}", "calls without it", _BINS) from error
+        raise OptionError(f"{what} is given with {given}", "calls without it", hint) from error

@@ -87,8 +87,8 @@ ap rows.txt -t late -s score
     .tsv, .tab, .arrow, .feather, .ipc, .ndjson, .jsonl. Hint: --input-format csv reads it as CSV.
 ap rows.duckdb -t late -s score
     the suffix of 'rows.duckdb' does not say what kind of file it is. Allowed: .parquet, .pq,
-    .csv, .tsv, .tab, .arrow, .feather, .ipc, .ndjson, .jsonl. Hint: tables of a database are
-    evaluated from Python: ibis.connect(...).table(...).
+    .csv, .tsv, .tab, .arrow, .feather, .ipc, .ndjson, .jsonl. Hint: duckdb:///FILE::TABLE
+    names a table of DuckDB, and in Python ibis.connect(...).table(...) one of any database.
 ap rows.csv rows.tsv -t late -s score
     the files are of several kinds: 'rows.csv' is CSV, 'rows.tsv' is TSV. Allowed: files of one
     kind.
