@@ -36,13 +36,19 @@ def test_a_table_has_the_results_of_a_file(line):
     ("line", "says"),
     [
         ("ap duckdb:///rows.db::flight", "has no table 'flight'. Hint: did you mean 'flights'?"),
-        ("ap duckdb:///row.db::flights", "there is no 'row.db'. Hint: a path follows, as in a table"),
+        (
+            "ap duckdb:///row.db::flights",
+            "there is no 'row.db'. Hint: a path follows, as in a table",
+        ),
         ("ap duckdb:///rows.db", "names no table. Allowed: a table such as duckdb:///FILE::TABLE"),
         ("ap duckdb:///rows.csv::rows", "'rows.csv' cannot be read by DuckDB"),
         (f"ap {TABLE} rows.csv", "a table is given beside others. Allowed: one table, or files"),
         (f"plot {TABLE} -o p.html", "this command does not read 'duckdb:///rows.db::parts.rows'."),
         (f"summary {TABLE} --details", "a table is given with --details. Allowed: calls without"),
-        ("ap delta://.", "needs DuckDB's extension 'delta', which is not installed. Hint: in Python"),
+        (
+            "ap delta://.",
+            "needs DuckDB's extension 'delta', which is not installed. Hint: in Python",
+        ),
     ],
 )
 def test_what_is_not_read_is_one_error(here, monkeypatch, line, says):
