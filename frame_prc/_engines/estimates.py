@@ -331,35 +331,38 @@ def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
         found = with_point(ordered, "match_point").select(*rows.columns, "match_point")
         return one.points.with_columns(match_point=nw.col("point")), found
     nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
-    points = _with_matches(one.points, counted, "score", nulls=nulls)
-    return points, _with_matches(rows, counted, one.score, nulls=nulls)
+    points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.first)
+    return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.first)
 
 
-def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool) -> Frame:
+def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool, filler: int) -> Frame:
     """Add columns without nulls by which rows match the points of their score and segment.
 
     SQL takes a null for different from another null. ``nulls`` says whether a score may be one.
+    A null's ``filler`` differs from model to model: else PostgreSQL takes rows that it sorted by
+    key and one score for sorted enough to join the next model's points by key, and compares all.
     """
     dtypes = frame.collect_schema()
     keys = _keys(counted)
-    matches = {f"match_{i}": _without_null(nw.col(k), dtypes[k]) for i, k in enumerate(keys)}
+    matches = {f"match_{i}": _filled(nw.col(k), dtypes[k], filler) for i, k in enumerate(keys)}
     nullable = [*keys, *([score] if nulls else [])]
     flags = [
         nw.when(nw.col(name).is_null()).then(2**i).otherwise(0) for i, name in enumerate(nullable)
     ]
     if flags:
         matches["match_null"] = reduce(add, flags)
-    matches["match_score"] = _without_null(nw.col(score), dtypes[score]) if nulls else nw.col(score)
+    filled = _filled(nw.col(score), dtypes[score], filler)
+    matches["match_score"] = filled if nulls else nw.col(score)
     return frame.with_columns(**matches)
 
 
-def _without_null(value: nw.Expr, dtype: Any) -> nw.Expr:
+def _filled(value: nw.Expr, dtype: Any, filler: int) -> nw.Expr:
     """Return a value that is never null, and differs wherever it did; nulls equal some value."""
     if dtype.is_numeric():
-        return nw.coalesce(value, nw.lit(0, dtype))
+        return nw.coalesce(value, nw.lit(filler, dtype))
     if isinstance(dtype, nw.Boolean):
-        return nw.coalesce(value, nw.lit(value=False))
-    return nw.coalesce(value.cast(nw.String), nw.lit(""))
+        return nw.coalesce(value, nw.lit(filler % 2 > 0))
+    return nw.coalesce(value.cast(nw.String), nw.lit(str(filler)))
 
 
 def _over_clusters(number: int) -> dict[str, nw.Expr]:
