@@ -35,7 +35,7 @@ from frame_prc._engines.operations import Engine
 from frame_prc._engines.reliability import bins_of_rows
 from frame_prc._engines.rows import Counted, count, count_models, schema_of
 from frame_prc._engines.segments import ORDER
-from frame_prc._formulas import effective_number, harmonic
+from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
 from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
 from frame_prc._inference.probabilities import MeanLoss
@@ -224,10 +224,7 @@ def _ranking(rows: Rows, counted: Counted, table: pl.DataFrame) -> Ranking:
     numbers = ordered.with_columns(segment=pl.int_range(pl.len(), dtype=pl.Int64))
     segments = Segments(numbers.select("segment", *keys, *DROPPED).lazy(), table.height, keys)
     key = RankKey(Scale.of(pl.Float64()), table.height)
-    retrieved = pl.col("retrieved").cast(pl.Int64)
-    shares = numbers.lazy().select(
-        "segment", retrieved, tie_shares=harmonic(retrieved) + pl.col("tie_shares")
-    )
+    shares = numbers.select("segment", "tie_shares", "retrieved").lazy()
     return Ranking(
         pl.LazyFrame(), segments, key, rows, None, squares=counted.squares, tie_shares=shares
     )

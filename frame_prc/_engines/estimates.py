@@ -101,7 +101,7 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
 
     Their names end with the place of the measure. ``tie_shares`` and ``retrieved`` are of all.
     """
-    of, found = InEngine(counted), points_of(counted, hits=_only_hits(measures))
+    of, found = InEngine(counted), points_of(counted, hits=_is_thinned(counted, measures))
     kept = found.columns
     names: list[str] = []
     for place, measure in enumerate(measures):
@@ -112,26 +112,35 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
         made = [*_own(measure), *sums_over_scores(measure), "on_positive", "on_negative"]
         found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
         names += [f"{name}_{place}" for name in made]
-    # What ties add to the sum of the shares that scores have of the rows retrieved, below 0.
     seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
     is_retrieved = ~nw.col("at_score").is_null()
-    scores = nw.col("own_scores") if "own_scores" in kept else nw.lit(1)
-    tied = here - scores + 1
-    if counted.columns.weighted:
-        shares = nw.lit(0.0)
-    else:
+    scores, shares, shown = nw.lit(1), here / seen, nw.when(is_retrieved & (seen > 0))
+    if _is_thinned(counted, measures):
+        # What a tie adds to the shares that its rows would have with a score each, below 0.
+        scores = nw.col("own_scores")
+        tied = here - scores + 1
         shares = tied / seen - (harmonic(seen) - harmonic(seen - tied))
+        shown = nw.when(is_retrieved & (tied > 1))
     return found.with_columns(
-        tie_shares=nw.when(is_retrieved & (tied > 1)).then(shares).otherwise(0.0),
+        tie_shares=shown.then(shares).otherwise(0.0),
         retrieved=nw.when(is_retrieved).then(seen).otherwise(0),
         n_scores=nw.when(is_retrieved).then(scores).otherwise(0),
         score=nw.col("at_score"),
     )
 
 
-def _only_hits(measures: Sequence[Measure]) -> bool:
-    """Return whether no measure changes its influence but at scores that have positives."""
-    return all(one.points.only_hits for one in measures)
+def _shares_of_ties(
+    summed: nw.Expr, counted: Counted, measures: Sequence[Measure], suffix: str = ""
+) -> nw.Expr:
+    """Return the sum over all ties, from that over the points, some of which may be left out."""
+    if not _is_thinned(counted, measures):
+        return summed
+    return summed + harmonic(nw.col(f"retrieved{suffix}").max())
+
+
+def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
+    """Return whether scores of single negatives, which no measure needs, are left out."""
+    return streams(counted) and all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:
@@ -160,7 +169,8 @@ def _shared(measure: Measure) -> list[str]:
 def _over_points(points: Frame, counted: Counted, measures: Sequence[Measure]) -> Frame:
     """Return the sums of the points of each segment."""
     sums = scores_of_segments() | {"n_scores": nw.col("n_scores").sum()}
-    ties = {"tie_shares": exact_sum(nw.col("tie_shares")), "retrieved": nw.col("retrieved").max()}
+    shares = _shares_of_ties(exact_sum(nw.col("tie_shares")), counted, measures)
+    ties = {"tie_shares": shares, "retrieved": nw.col("retrieved").max()}
     for place, measure in enumerate(measures):
         sums |= {f"{name}_{place}": nw.col(f"{name}_{place}").max() for name in _own(measure)}
         sums |= {
@@ -311,6 +321,8 @@ def _over_cells(
             }
         sums |= {name: nw.col(name).max() for name in highest}
         sums |= {name: nw.col(name).sum() for name in added}
+        ties = f"tie_shares{suffix}"
+        sums[ties] = _shares_of_ties(sums[ties], counted, own, suffix)
     return sums | _ends(suffixes)
 
 
@@ -327,7 +339,7 @@ def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
         if one.suffix:  # of models side by side a row that is dropped may have some scores
             score = "ranked"
             ranked = rows.with_columns(ranked=nw.when(nw.col("dropped") == 0).then(one.score))
-        ordered = in_order(counted, ranked, hits=_only_hits(one.measures), score=score)
+        ordered = in_order(counted, ranked, hits=_is_thinned(counted, one.measures), score=score)
         found = with_point(ordered, "match_point").select(*rows.columns, "match_point")
         return one.points.with_columns(match_point=nw.col("point")), found
     nulls = counted.columns.request.missing != "raise" or counted.unchecked is None

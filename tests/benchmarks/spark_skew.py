@@ -186,11 +186,11 @@ def timed(
 
 
 def totals(spark: SparkSession) -> dict[str, float]:
-    """Return the processor time of all tasks so far, their number, and the rows read from files."""
+    """Return what all tasks so far took and read: processor time, rows of files, shuffled bytes."""
     store = spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001 - has no Python interface
     tracker = spark.sparkContext.statusTracker()
     jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(None))
-    found = {"cpu": 0.0, "tasks": 0.0, "read": 0.0}
+    found = {"cpu": 0.0, "tasks": 0.0, "read": 0.0, "shuffled": 0.0}
     for stage in {stage for job in jobs if job for stage in job.stageIds}:
         try:
             attempt = store.lastStageAttempt(stage)
@@ -199,6 +199,7 @@ def totals(spark: SparkSession) -> dict[str, float]:
         found["cpu"] += attempt.executorCpuTime() / 1e9
         found["tasks"] += attempt.numCompleteTasks()
         found["read"] += attempt.inputRecords()
+        found["shuffled"] += attempt.shuffleWriteBytes()
     return found
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import postgres_server
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = CHECKOUT / "examples" / "guide"
@@ -61,6 +62,13 @@ def modules(page: str) -> list[str]:
     return re.findall(r"^(?:import|from) ([\w.]+)", code, re.MULTILINE)
 
 
+def serve(page: str) -> None:
+    """Start the server that a page connects to, which libpq finds by its variables."""
+    if "ibis.postgres.connect()" in page:
+        host = postgres_server.postgres_socket()
+        os.environ.update(PGHOST=host, PGUSER="tests", PGDATABASE="postgres")
+
+
 def in_folder(folder: Path) -> None:
     """Go to a folder that has the examples where a checkout has them."""
     (folder / "examples").symlink_to(CHECKOUT / "examples")
@@ -99,6 +107,7 @@ def _update(path: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         in_folder(Path(name))
         page = path.read_text(encoding="utf-8")
+        serve(page)
         path.write_text(with_output(page), encoding="utf-8")
         for picture in pictures(page):
             shutil.copy(picture, PAGES / "pictures" / picture)
@@ -108,7 +117,9 @@ def _update(path: Path) -> None:
 if __name__ == "__main__":
     _configure()
     if sys.argv[1] == "--print":  # in the current folder
-        sys.stdout.write(with_output(Path(sys.argv[2]).read_text(encoding="utf-8")))
+        page = Path(sys.argv[2]).read_text(encoding="utf-8")
+        serve(page)
+        sys.stdout.write(with_output(page))
     else:
         for argument in sys.argv[1:]:
             _update(Path(argument).resolve())
