@@ -145,7 +145,8 @@ class Elsewhere:
         """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
         if "scores" not in self._scores:
             counted = count(self.engine, self.native, self._request_of(rows), [], None)
-            self._scores["scores"] = collected(counted, totals(counted, scores_of_segments()))
+            ends = totals(counted, scores_of_segments(), of_scores=True)
+            self._scores["scores"] = collected(counted, ends)
         return _few_scores(self._scores["scores"].lazy(), rows.model_keys)
 
     def few_scores_of_pairs(self, rows: Rows) -> pl.LazyFrame:

@@ -404,9 +404,9 @@ def _products(number: int) -> dict[str, nw.Expr]:
     return sums
 
 
-def totals(counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
-    """Return sums over the counts of each segment."""
-    return _by_keys(counted.frame, counted, sums)
+def totals(counted: Counted, sums: Mapping[str, nw.Expr], *, of_scores: bool = False) -> Frame:
+    """Return sums over the rows of each segment, or over its counts at each score."""
+    return _by_keys(counted.frame if of_scores else counted.rows, counted, sums)
 
 
 def row_counts(counted: Counted) -> tuple[Counted, Frame]:
