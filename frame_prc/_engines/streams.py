@@ -60,8 +60,8 @@ def with_point(ordered: Frame, name: str) -> Frame:
 def points_in_order(counted: Counted, ordered: Frame, *, hits: bool, places: bool) -> Frame:
     """Return a row per point, with its counts and running sums, of rows from `in_order`.
 
-    ``point`` is its number. With ``hits`` it has ``passed``, how many negatives that have a score
-    of their own belong to it. ``places`` adds what :func:`running_sums` says of them.
+    ``point`` is its number. With ``hits``, ``own_scores`` is the number of scores that belong to
+    it. ``places`` adds ``place`` and ``next_hits``, as in `running_sums`.
     """
     keys, totals = _keys(counted), dict(_TOTALS)
     if hits:
