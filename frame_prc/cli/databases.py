@@ -71,14 +71,15 @@ def opened(patterns: Sequence[str], budget: int | None, folder: Path | None) -> 
     if kind == "duckdb":
         path = path.removeprefix("/")
     if not path or (kind == "duckdb") != bool(name):
-        raise OptionError(f"{patterns[0]!r} names no table", _EXAMPLE)
+        raise OptionError(f"{patterns[0]!r} names no table", f"{_EXAMPLE}, or delta://FOLDER")
     if not Path(path).exists() and "://" not in path:
         raise FileError(f"there is no {path!r}", hint=f"a path follows, as in {_EXAMPLE}")
     try:
         stored = {"database": path, "read_only": True} if kind == "duckdb" else {}
         connection = duckdb.connect(**stored, config=settings)
     except duckdb.Error as error:
-        raise FileError(f"{path!r} cannot be read by DuckDB: {_first_line(error)}") from error
+        what = f"{path!r} cannot be read by DuckDB: {_first_line(error).rstrip('.!')}"
+        raise FileError(what, hint=f"is it a database, as in {_EXAMPLE}?") from error
     with connection:
         connection.execute("SET enable_progress_bar = false")
         relation = _named(connection, name) if name else _scanned(connection, kind, path)

@@ -40,7 +40,10 @@ def test_a_table_has_the_results_of_a_file(line):
             "ap duckdb:///row.db::flights",
             "there is no 'row.db'. Hint: a path follows, as in a table",
         ),
-        ("ap duckdb:///rows.db", "names no table. Allowed: a table such as duckdb:///FILE::TABLE"),
+        (
+            "ap duckdb:///rows.db",
+            "names no table. Allowed: a table such as duckdb:///FILE::TABLE, or",
+        ),
         ("ap duckdb:///rows.csv::rows", "'rows.csv' cannot be read by DuckDB"),
         (f"ap {TABLE} rows.csv", "a table is given beside others. Allowed: one table, or files"),
         (f"plot {TABLE} -o p.html", "this command does not read 'duckdb:///rows.db::parts.rows'."),
