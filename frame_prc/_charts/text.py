@@ -209,6 +209,11 @@ def percent_text(level: float) -> str:
     return f"{level * 100:g} %"
 
 
+def share_text(share: float) -> str:
+    """Return a share of rows in percent, with two digits."""
+    return f"{share * 100:.2g} %"
+
+
 def rounded_percent(share: float) -> str:
     """Return a probability in whole percent."""
     return f"{share * 100:.0f} %"

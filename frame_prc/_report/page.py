@@ -54,7 +54,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         "count": text.count_text,
         "rate": text.rate_text,
         "prevalence": text.prevalence_text,
-        "share": lambda value: f"{100 * value:.2g}\u00a0%",
+        "share": lambda share: text.share_text(share).replace(" ", "\u00a0"),
         "percent": lambda level: text.percent_text(level).replace(" ", "\u00a0"),
         "short": lambda name: text.short(text.safe(str(name))),
         "p": _p_text,

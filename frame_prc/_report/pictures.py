@@ -14,7 +14,7 @@ from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.scores import mirrored
 from frame_prc._charts.summary import plot_summary
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
-from frame_prc._charts.text import safe, short
+from frame_prc._charts.text import safe, share_text, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -135,11 +135,12 @@ def _strip(found: Evaluation) -> AnyChart | None:
     return wide(chart, _HEIGHT, title=_legend_of_strip(found))
 
 
-def _legend_of_strip(found: Evaluation) -> str:
-    """Return what the picture of segments shows, and how."""
+def _legend_of_strip(found: Evaluation) -> list[str]:
+    """Return what the picture of segments shows, and how, as lines."""
     small = " Hollow: too small to judge." if found.segments_that_are(SMALL) else ""
-    name = short(safe(found.best), 24)
-    return f"{name} at one prevalence. Pale: not shown to differ.{small}"
+    name, reference = short(safe(found.best), 24), found.of_best["reference_prevalence"]
+    at = "" if reference is None else f", as if {share_text(reference)} of each were positive"
+    return [f"{name}{at}.", f"Pale: not shown to differ.{small}"]
 
 
 def _ends(rows: pl.DataFrame) -> list[AnyChart]:

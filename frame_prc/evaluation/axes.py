@@ -82,7 +82,7 @@ class AxesVerbs(PictureVerbs[FrameT]):
         *,
         ax: Axes | None = None,
         ci: float = OF_EVALUATION_OR_95,
-        calibrate: float | Literal["highest", "pooled"] | None = "pooled",
+        calibrate: float | Literal["highest", "pooled"] | None = "highest",
         sort: Sort = None,
         **line: Any,
     ) -> Drawn:

@@ -171,7 +171,7 @@ class PictureVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = "pooled",
+        calibrate: float | Literal["highest", "pooled"] | None = "highest",
         sort: Sort = None,
         kind: Kind = "dots",
         dark: bool = False,
@@ -192,9 +192,9 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline
             The name of a model, from which the difference of each other model is shown.
         calibrate
-            Compare all segments at one prevalence, by their calibrated average precision:
-            ``"pooled"``, the share of positives of all rows of the model, ``"highest"`` (see
-            :func:`summary`), or a number between 0 and 1. ``None``: the plain average precision,
+            Compare all segments at one prevalence, by their calibrated average precision: the
+            highest of theirs as in :func:`summary`, ``"pooled"``, the share of positives of all
+            rows of the model, or a number between 0 and 1. ``None``: the plain average precision,
             which is higher where positives are more frequent.
         sort
             The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``,
@@ -418,9 +418,8 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline
             A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
-            The prevalence at which segments are compared: ``"pooled"``, the default, is the share
-            of positives of all rows of the model; for ``"highest"`` see :func:`summary`. Give a
-            number between 0 and 1 to hold reports of several months to the same one.
+            The prevalence at which segments are compared, as in :func:`summary`. Give a number
+            between 0 and 1 to hold reports of several months to the same one.
         sections
             What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
             default; also ``"roc"`` (ROC curves), ``"scores"`` (how the scores of either class are

@@ -137,7 +137,7 @@ def test_segments_in_which_a_model_wins_and_loses_are_named(tmp_path):
     )
     why = reasons(df, tmp_path, "model", "truth", ["turned", "other"], by="segment")
     test = df.prc.compare_models(
-        "truth", ["other", "turned"], by="segment", calibrate="pooled", details=True
+        "truth", ["other", "turned"], by="segment", calibrate="highest", details=True
     ).filter(segment="s0003")
     areas = f"s0003 {test['value_a'][0]:.3f} against {test['value_b'][0]:.3f}"
     assert "By segment, at one prevalence and with p-values adjusted for 6 tests:" in why
