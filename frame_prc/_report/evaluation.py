@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache, cached_property
@@ -33,6 +34,7 @@ from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.score_bins import ScoreBins
 from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc._tables.watched import Watched
+from frame_prc.exceptions import OptionError, shown
 
 ADJUST = "holm"
 # What a segment is, beside the others.
@@ -240,11 +242,11 @@ class Evaluation:
 
     @cached_property
     def watched(self) -> pl.DataFrame:
-        """As :func:`frame_prc.monitor` at one prevalence, where asked and segments are in order.
+        """As :func:`frame_prc.monitor` at one prevalence, of segments that are in an order.
 
         The reference is the first eight periods, or of fewer than 16 the first half.
         """
-        if not self.in_order or self.rows.columns.lacks_squares:
+        if self.rows.columns.lacks_squares:
             return pl.DataFrame()
         periods = self.segments["key_0"].drop_nulls().len()
         first = max(2, min(periods // 2, _REFERENCE))
@@ -269,11 +271,17 @@ class Evaluation:
         dtypes = list(self.rows.columns.key_dtypes.values())
         return len(dtypes) == 1 and dtypes[0] in (pl.Date, pl.Datetime)
 
-    @property
-    def in_order(self) -> bool:
-        """Whether segments are asked for over time, and the only key has an order."""
-        dtypes = list(self.rows.columns.key_dtypes.values())
-        return "time" in self.options.sections and len(dtypes) == 1 and is_ordered(dtypes[0])
+    @cached_property
+    def in_order(self) -> Evaluation | None:
+        """The rows by the key that has an order, all segments of others together, where asked."""
+        if "time" not in self.options.sections:
+            return None
+        name = _key_with_order(self.rows.columns.key_dtypes)
+        if len(self.keys) == 1:
+            return self
+        columns = replace(self.rows.columns, groupings=((name,),))
+        [rows] = replace(self.rows, columns=columns).by_grouping()
+        return replace(self, rows=replace(rows, kept={}))
 
     @cached_property
     def standings(self) -> pl.DataFrame:
@@ -440,7 +448,24 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     models, _ = split_keys(found.source.keys)
     found.source.check_count(models, MOST_COLOURS, "models", "choose some of the models")
     found.source.evaluate(options.level)  # what is wrong with the values is said first
+    if "time" in options.sections:
+        _key_with_order(rows.columns.key_dtypes)
     return found
+
+
+def _key_with_order(dtypes: Mapping[str, pl.DataType]) -> str:
+    """Return the key that rows are in the order of: the only time, or else the only ordered."""
+    times = [name for name, dtype in dtypes.items() if dtype.is_temporal()]
+    ordered = [name for name, dtype in dtypes.items() if is_ordered(dtype)]
+    known = times if len(times) == 1 else ordered
+    if len(known) == 1:
+        return known[0]
+    keys = ", ".join(f"{shown(name)} ({dtype})" for name, dtype in dtypes.items())
+    raise OptionError(
+        f"sections= has 'time', and the keys are {keys or 'none'}",
+        "one key that is a time, a number or an Enum, beside others that are not",
+        "by=pl.col('day').dt.truncate('1w')",
+    )
 
 
 # --- names ---------------------------------------------------------------------------------------

@@ -363,7 +363,7 @@
   /** Return the point of each model at the slider, or where it has as many alerts, or that recall. */
   function pointsIn(segment) {
     const lines = linesIn(segment);
-    const key = {alerts: "predicted_rate", recall: "recall"}[byId("same")?.value];
+    const key = {alerts: "predicted_rate", recall: "recall"}[byId("same")?.value ?? "alerts"];
     const first = lines.find(line => line.model === data.thresholds.best) ?? lines[0];
     const place = Number(slider.value);
     return lines.map(line => at(line,

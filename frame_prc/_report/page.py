@@ -81,7 +81,8 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         sizes=_sizes(found),
         heterogeneity=_with_names(found),
         budgets=_budgets(found),
-        over_time=over_time(found),
+        over_time=over_time(found.in_order),
+        in_order=found.in_order,
         most_chosen=MOST_CHOSEN,
     )
 

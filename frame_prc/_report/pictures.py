@@ -361,11 +361,12 @@ def _reliability(found: Evaluation) -> AnyChart | None:
     return _in_panels(chart, "panel", rows)
 
 
-def _over_time(found: Evaluation) -> AnyChart | None:
+def _over_time(all_segments: Evaluation) -> AnyChart | None:
     """Return the areas in the order of their segments, a panel per model, with their limits."""
-    rows = _in_order(found)
-    if rows.is_empty():
+    found = all_segments.in_order
+    if found is None or found.segments.height == 1:
         return None
+    rows = _in_order(found)
     ends = [rows[name] for name in ("value", "ci_low", "ci_high", "limit")]
     y = Axis("y", "Average precision", ends_of(pl.concat(ends)))
     colour, size = of_models(found), 50 if found.segments.height <= _MOST_NAMES else 20
@@ -386,8 +387,6 @@ def _over_time(found: Evaluation) -> AnyChart | None:
 
 def _in_order(found: Evaluation) -> pl.DataFrame:
     """Return the areas of segments in their order, and what a watch says, if there is one."""
-    if not found.in_order or found.segments.height == 1:
-        return pl.DataFrame()
     keys = found.segments.select("segment", "key_0", at="name").drop_nulls("key_0")
     if found.in_time:
         keys = keys.with_columns(at=milliseconds(keys["key_0"]))

@@ -423,10 +423,10 @@ class PictureVerbs(Evaluated[FrameT]):
         sections
             What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
             default; also ``"roc"`` (ROC curves), ``"scores"`` (how the scores of either class are
-            spread), ``"reliability"`` (of scores that are probabilities) and ``"time"``: if the
-            only key is a time, a number or an ordered category, the area of each segment in that
-            order, with the limits of :func:`monitor`. The first 8 segments are the reference; of
-            fewer than 16, the first half. It needs NumPy.
+            spread), ``"reliability"`` (of scores that are probabilities) and ``"time"``: the
+            area of each week, say, with the limits of :func:`monitor`. One key is then a time, or a
+            number or an ``Enum`` if none is; segments of other keys are taken together. The first 8
+            values are the reference; of fewer than 16, the first half. It needs NumPy.
         title
             The title of the page.
         note

@@ -15,6 +15,7 @@ import pytest
 from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
+from frame_prc import OptionError
 from frame_prc._report import page as page_module
 from frame_prc._report.period import last_day, unit_of
 
@@ -137,11 +138,10 @@ def test_sections_are_those_asked_for(report):
         ("day", "Alarm</strong>, of days after the first 8: weak in none and good in "),
         (WEEK, "Alarm</strong>, of weeks after the first 2: weak in none and good in 1 of 2"),
         (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "of periods after the first 2: "),
-        ("segment", None),
-        ([WEEK, "segment"], None),
+        (["segment", WEEK], "Alarm</strong>, of weeks after the first 2: weak in none and good"),
         (WEEK.dt.truncate("1q"), None),
     ],
-    ids=["days", "weeks", "categories", "names", "two keys", "one quarter"],
+    ids=["days", "weeks", "categories", "two keys", "one quarter"],
 )
 def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by, alarm):
     late = pl.col("day") >= date(2024, 1, 22)
@@ -156,6 +156,31 @@ def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by,
     assert alarm in page
     [rows] = charts["time"]["light"]["datasets"].values()
     assert [row["name"] for row in rows if row["conclusion"] == "alarm"]
+
+
+def test_segments_of_other_keys_are_taken_together_over_time(tmp_path):
+    week, given = WEEK.alias("week"), {"cluster": "day", "calibrate": 0.3, "sections": "time"}
+    by_week, both = (
+        json.loads(path.read_text(encoding="utf-8"))
+        for by in (week, ["segment", week])
+        for path in ROWS.prc.report(tmp_path / "r.json", "truth", TWO, by=by, **given)
+    )
+    assert both["over_time"] == by_week["over_time"]
+    assert len(both["over_time"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("by", "found"),
+    [
+        (None, "the keys are none"),
+        ("segment", "the keys are 'segment' (String)"),
+        (["day", WEEK.alias("day_1")], "the keys are 'day' (Date), 'day_1' (Date)"),
+    ],
+)
+def test_an_order_that_is_not_there_is_asked_for(tmp_path, by, found):
+    said = re.escape(f"sections= has 'time', and {found}. Allowed: one key that is a time")
+    with pytest.raises(OptionError, match=said):
+        ROWS.prc.report(tmp_path / "r.json", "truth", TWO, by=by, sections="time")
 
 
 def test_a_page_has_its_own_title_note_date_and_colour(report):
