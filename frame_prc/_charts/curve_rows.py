@@ -92,7 +92,7 @@ def chart_rows(
         roc=_with_digits(_numbered(roc, lines)),
         ribbon=curve if options.wilson else band,
         points=point_rows(segments, lines, options.targets),
-        overlay=_overlay_rows(segments, lines, behind),
+        overlay=pl.DataFrame() if behind is None else overlay_rows(segments, lines, behind),
         overlay_kind=behind,
         precision_error=error,
         roc_error=roc_error,
@@ -264,20 +264,18 @@ def _overlay_kind(
     return options.overlay
 
 
-def _overlay_rows(
-    segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind | None
+def overlay_rows(
+    segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind
 ) -> pl.DataFrame:
-    """Return ``panel, series, recall, precision`` of the curves behind.
+    """Return ``panel, series, recall, precision`` of the curves behind those of some lines.
 
     Precision is what the ranking of each segment would have at the prevalence of the panel.
     """
-    if kind is None:
-        return pl.DataFrame()
     models, _ = split_keys(segments.keys)
     points = segments.at_recalls(_RECALLS_OF_OVERLAY, pooled=kind == "pooled")
     odds = (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
     defined = segments.table.drop_nulls(AVERAGE_PRECISION).select("line", *models, odds=odds)
-    targets = left_join(defined, lines.select("line", "panel", "series"), ["line"])
+    targets = defined.join(lines.select("line", "panel", "series"), on="line")
     height = calibrated_precision(_TP, _FP, _TP + _FN, _FP + _TN, pl.col("odds"))
     crossed = left_join(targets, points, models).with_columns(precision=height.fill_nan(None))
     curves = crossed.group_by("panel", "series", recall=AT_RECALL, maintain_order=True)

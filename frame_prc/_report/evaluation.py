@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._charts.curve_rows import overlay_rows
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
 from frame_prc._charts.summary_data import dots_of, ends_and_largest, is_ordered, split_keys
 from frame_prc._charts.text import has_few, make_unique, safe, short
@@ -401,6 +402,14 @@ class Evaluation:
         return self._lines.curves()
 
     @property
+    def curves_behind(self) -> pl.DataFrame:
+        """The curve of all rows of the best model, at the prevalence of each ``panel``."""
+        is_shown = pl.col("segment").is_in(self.shown.segments)
+        lines = self._names.lines.filter(is_shown, model=self.best)
+        panels = lines.select("line", panel="segment", series="model")
+        return overlay_rows(self._found, panels, "pooled")
+
+    @property
     def curves_of_all(self) -> pl.DataFrame:
         """Points of thinned curves of all rows, with their counts."""
         rows, lines = self._all_rows
@@ -465,6 +474,7 @@ def _key_with_order(dtypes: Mapping[str, pl.DataType]) -> str:
         f"sections= has 'time', and the keys are {keys or 'none'}",
         "one key that is a time, a number or an Enum, beside others that are not",
         "by=pl.col('day').dt.truncate('1w')",
+        shell_hint="--by day:1w",
     )
 
 

@@ -322,7 +322,7 @@
   /** Return a panel: the curves of a segment, that of all rows, the prevalence, and the marks. */
   function panelOf(segment, place) {
     const own = curvesIn(segment);
-    const ofAll = (data.all.heights[segment] ?? []).map((height, i) => (
+    const ofAll = (data.all[segment] ?? []).map((height, i) => (
       {kind: "all", recall: data.all.recall[i], height}));
     const prevalence = own.slice(0, 1).map(line => (
       {kind: "prevalence", prevalence: line.prevalence}));

@@ -25,7 +25,6 @@ from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height, held
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
-from frame_prc._formulas import calibrated_precision
 from frame_prc._report.answers import NAMED, Answer, lowest_segments, over_time
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
@@ -36,7 +35,6 @@ from frame_prc._report.sentences import isolated, listed
 from frame_prc._report.table import scorecard
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
-_POINTS_OF_ALL = 100
 _TITLE = "Precision-recall report"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 # In a page these would end the script, or hide its end; in texts and patterns of a script, a
@@ -219,24 +217,10 @@ def _curves(found: Evaluation) -> list[dict[str, Any]]:
 
 def _all_rows(found: Evaluation) -> dict[str, Any]:
     """Return the curve of all rows of the best model, at the prevalence of each segment."""
-    if found.segments.height == 1 or found.curves.is_empty():
-        return {"recall": [], "heights": {}}
-    curve = found.curves.filter(pl.col("segment").is_null(), model=found.best)
-    points = curve.gather_every(max(1, curve.height // _POINTS_OF_ALL))
-    known = found.of_segments(found.best).filter(pl.col("segment").is_in(found.shown.segments))
-    own = found.of_best["prevalence"]
-    heights = points.select(
-        _at_prevalence(own, row["prevalence"]).round(_DRAWN).alias(str(row["segment"]))
-        for row in known.filter(pl.col("prevalence") > 0).to_dicts()
-    )
-    return _rounded(points, ["recall"], _DRAWN) | {"heights": heights.to_dict(as_series=False)}
-
-
-def _at_prevalence(own: float, other: float) -> pl.Expr:
-    """Return the precision at another prevalence, of hits and false alarms in shares of alerts."""
-    precision = pl.col("precision")
-    classes = (pl.lit(own), pl.lit(1 - own))
-    return calibrated_precision(precision, 1 - precision, *classes, (1 - other) / other)
+    if found.segments.height == 1:
+        return {}
+    by_segment = found.curves_behind.pivot("panel", index="recall", values="precision")
+    return by_segment.to_dict(as_series=False)
 
 
 def _with_height(points: pl.DataFrame) -> pl.DataFrame:
