@@ -25,7 +25,7 @@ from frame_prc._report.options import Options
 from frame_prc._request.comparisons import models_compared, segments_compared
 from frame_prc._request.options import bin_edges
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import MODEL, Interval, Measured, Target
+from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
@@ -187,10 +187,11 @@ class Evaluation:
         columns = self.rows.columns
         return not columns.aggregated and columns.model is None and len(self.asked.models) > 1
 
-    def _models_compared(self, calibrate: Any) -> Differences:
+    def models_compared(self, calibrate: Any) -> Comparison:
+        """Return which models are compared, maybe at one prevalence."""
         level, baseline = self.options.level, self.options.baseline
         given = {"baseline": baseline, "calibrate": calibrate, "adjust": ADJUST}
-        return Differences(models_compared(self.asked, level, **given))
+        return models_compared(self.asked, level, **given)
 
     @cached_property
     def of_models(self) -> pl.DataFrame:
@@ -198,7 +199,7 @@ class Evaluation:
         if not self._compares_models:
             return pl.DataFrame()
         # All rows have one prevalence; segments are compared at that of the other tables.
-        table = self._models_compared(None).finished(self._found.given.pooled())
+        table = Differences(self.models_compared(None)).finished(self._found.given.pooled())
         return self._names.with_model(table.collect())
 
     @cached_property
@@ -206,8 +207,8 @@ class Evaluation:
         """As :func:`frame_prc.compare_models` for each segment; empty without keys too."""
         if not self._compares_models or not self.keys:
             return pl.DataFrame()
-        table = self._models_compared(self.options.calibrate)
-        return self._names.with_segments(self._computed(table))
+        compared = self._found.compared(self.models_compared(self.options.calibrate))
+        return self._names.with_segments(compared)
 
     @cached_property
     def against_others(self) -> pl.DataFrame:

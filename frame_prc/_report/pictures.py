@@ -36,7 +36,6 @@ from frame_prc._report.encodings import (
 )
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
 from frame_prc._report.sentences import comparisons_told
-from frame_prc._request.comparisons import models_compared
 from frame_prc.exceptions import DataError
 
 _STEP = 30  # px, of a row
@@ -211,8 +210,7 @@ def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
     options, baseline = found.options, found.options.baseline
     pairs = None
     if not found.of_models.is_empty() and (len(found.models) == PAIR or baseline):
-        calibrate = options.calibrate if found.keys else None
-        pairs = models_compared(found.asked, options.level, baseline=baseline, calibrate=calibrate)
+        pairs = found.models_compared(options.calibrate)
     return plot_summary(source, pairs, baseline, None, options.level, LOOK)
 
 
