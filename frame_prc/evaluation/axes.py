@@ -146,5 +146,5 @@ class AxesVerbs(PictureVerbs[FrameT]):
         self._check_frame()
         style = check_axes("summary_to_matplotlib", ax, line)
         level, sort = confidence(self._level(ci)), check_option("sort", sort, SORTS)
-        source = self._chart_source(common_rows=True, reference=calibration(calibrate))
+        source = self._chart_source(reference=calibration(calibrate))
         return draw_summary(source, level, sort, ax, style)

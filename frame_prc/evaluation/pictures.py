@@ -287,7 +287,7 @@ class PictureVerbs(Evaluated[FrameT]):
         from frame_prc._charts import saving, summary  # now that Altair is there
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
-        source = self._chart_source(common_rows=True, reference=reference)
+        source = self._chart_source(reference=reference)
         return saving.with_files(
             summary.plot_summary(source, pairs, baseline, sort, level, look, kind)
         )
@@ -358,9 +358,7 @@ class PictureVerbs(Evaluated[FrameT]):
         found = table.finished(self._rows_in_memory(table.outputs)).collect()
         return in_order_of_models(found, self._request)
 
-    def _chart_source(
-        self, *, common_rows: bool = False, reference: Calibration | None = None
-    ) -> ChartSource:
+    def _chart_source(self, *, reference: Calibration | None = None) -> ChartSource:
         """Return the segments of rows, of counts, or of a curve frame."""
         from frame_prc._charts.data import source_of_curve, source_of_rows
         from frame_prc._curves.curve import CURVE
@@ -370,7 +368,7 @@ class PictureVerbs(Evaluated[FrameT]):
             check_unused(**self.roles)
             points = scan_all(self._native).collect()
             return source_of_curve(points, reference, ascending=self.roles.get("ascending", False))
-        rows = self._rows_in_memory(CURVE, common_rows=common_rows)
+        rows = self._rows_in_memory(CURVE)
         return source_of_rows(rows, reference)
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
@@ -500,7 +498,7 @@ class PictureVerbs(Evaluated[FrameT]):
             *scorecard_of(options).outputs,
         ]  # its tables name the model, even if there is one
         if (engine := self._engine) is None:
-            rows = self._rows_in_memory(outputs, common_rows=True)
+            rows = self._rows_in_memory(outputs)
         else:
             rows = self._counts_of_engine(engine, outputs)
         write(evaluate(rows, asked, options), paths)
