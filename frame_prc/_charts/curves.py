@@ -19,6 +19,7 @@ from frame_prc._charts.panels import MOST_RIBBONS, PanelData, PanelRenderer
 from frame_prc._charts.steps import round_end
 from frame_prc._charts.tables import point_table
 from frame_prc._charts.theme import LARGE, AnyChart
+from frame_prc._charts.tooltips import BESIDE_POINT
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._inference.roc_auc import ROC_AUC
@@ -172,7 +173,10 @@ class CurveChart:
         return {
             "title": alt.Title(text.safe(look.title or title), subtitle=subtitle, offset=12),
             "description": text.description(about, f"{self.lines.height} lines", names, areas),
-            "usermeta": {"frame_prc": {"precision_error": self.rows.precision_error, **errors}},
+            "usermeta": {
+                "frame_prc": {"precision_error": self.rows.precision_error, **errors},
+                "embedOptions": {"tooltip": BESIDE_POINT},
+            },
             "config": alt.Config(**look.config()),
         }
 

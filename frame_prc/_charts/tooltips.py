@@ -23,6 +23,8 @@ TITLES = {
     "status_text": "status",
     **{name: name.upper() for name in ("tp", "fp", "fn", "tn")},
 }
+# Above the point and to its right, where a curve that falls has been: below, it would be hidden.
+BESIDE_POINT = {"anchor": "mark", "position": ["top-right", "top-left", "bottom-left"]}
 _RATES = (
     *("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"),
     *("ci_low", "ci_high", "random_average_precision", "difference", "p_value"),

@@ -188,7 +188,9 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const EMBEDDING = {
     actions: false, ast: true, defaultStyle: false, hover: false,
-    tooltip: {disableDefaultStyle: true},
+    tooltip: {
+      disableDefaultStyle: true, anchor: "mark", position: ["top-right", "top-left", "bottom-left"],
+    },
   };
   const views = {};
   const darkColours = [];

@@ -49,7 +49,8 @@ class AxesVerbs(PictureVerbs[FrameT]):
             of a handful of rows, it is level. The line of a segment whose average precision is
             undefined has no points, and that of one with few positives is faint. Settings of your
             own, such as ``ax.set_title``, come after it. A legend of more than six entries is
-            beside the axes: ``plt.subplots(layout="constrained")`` makes room for it.
+            beside the axes: ``plt.subplots(layout="constrained")`` makes room for it, as a figure
+            with the current axes alone does by itself.
 
         Raises
         ------
