@@ -367,7 +367,7 @@ class Evaluation:
         It is rounded to the side on which the same rows get an alert, up to 0.1 % of the scores.
         """
         if value is None or not math.isfinite(value):
-            return "" if value is None else str(value)
+            return "" if value is None else f"{value}".replace("inf", "\N{INFINITY}")
         place = self._scores.search_sorted(value)
         exact, toward = Decimal(str(value)), ROUND_CEILING if self.asked.ascending else ROUND_FLOOR
         for digits in range(_DIGITS, len(exact.as_tuple().digits)):
@@ -380,14 +380,14 @@ class Evaluation:
     @cached_property
     def best_point(self) -> dict[str, Any] | None:
         """The point of the largest F1 of the best model, over all rows."""
-        best, of_all = (
-            self.of_best.get("best_f1_threshold"),
-            0 if self.segments.height == 1 else None,
-        )
-        if best is None or self.thresholds.is_empty():
+        best = self.of_best.get("best_f1_threshold")
+        if best is None:
             return None
-        own = self.thresholds.filter(pl.col("segment").eq_missing(of_all), model=self.best)
-        return next(iter(own.filter(threshold=best).to_dicts()), None)
+        rows, lines = self._all_rows
+        points = left_join(
+            rows.of_counts(OperatingPoints([Target("threshold", best)])), lines, ["line"]
+        )
+        return points.filter(model=self.best).row(0, named=True)
 
     @cached_property
     def budgets(self) -> pl.DataFrame:
