@@ -175,11 +175,11 @@ def _draw_notes(ax: Axes, rows: pl.DataFrame, look: Look) -> None:
 def _current(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    from matplotlib.pyplot import gca  # noqa: PLC0415 - starts a display
+    from matplotlib.pyplot import gca, gcf  # noqa: PLC0415 - starts a display
 
-    axes = gca()
-    if len(axes.figure.axes) == 1 and axes.figure.get_layout_engine() is None:
-        axes.figure.set_layout_engine("constrained")  # leaves room for a legend beside the axes
+    axes, figure = gca(), gcf()
+    if len(figure.axes) == 1 and figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")  # leaves room for a legend beside the axes
     return axes
 
 

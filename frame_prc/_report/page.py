@@ -77,7 +77,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         ticked=_ticked(found, data["chosen"]),
         shown_of=_shown_of(found),
         sizes=_sizes(found),
-        heterogeneity=_with_names(found),
+        heterogeneity=[row for row in found.heterogeneity.to_dicts() if row["n_segments"]],
         budgets=_budgets(found),
         over_time=over_time(found.in_order),
         in_order=found.in_order,
@@ -149,14 +149,6 @@ def _budgets(found: Evaluation) -> list[tuple[float, list[dict[str, Any] | None]
     return [(share, row) for share, row in known if any(row)]
 
 
-def _with_names(found: Evaluation) -> list[dict[str, Any]]:
-    return [
-        row | {end: found.names.get(row[end]) for end in ("best", "worst")}
-        for row in found.heterogeneity.to_dicts()
-        if row["n_segments"]
-    ]
-
-
 # --- data ----------------------------------------------------------------------------------------
 
 
@@ -166,6 +158,7 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "models": [*found.short_names.values()],
         "names": found.segments["name"].to_list(),
         "ascending": found.asked.ascending,
+        "alpha": found.alpha,
         "shown": found.shown.segments,
         "chosen": _chosen(found),
         "mostChosen": MOST_CHOSEN,
