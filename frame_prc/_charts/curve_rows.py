@@ -34,6 +34,7 @@ _SHARE_OF_ROC = 0.4
 
 _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
 _RECALLS_OF_OVERLAY = [0.005, *(i / 100 for i in range(1, 101))]
+_MANY_PANELS = 24  # small ones, in which every other recall is enough
 _TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
 
 OverlayKind: TypeAlias = Literal["pooled", "mean"]
@@ -272,7 +273,8 @@ def overlay_rows(
     Precision is what the ranking of each segment would have at the prevalence of the panel.
     """
     models, _ = split_keys(segments.keys)
-    points = segments.at_recalls(_RECALLS_OF_OVERLAY, pooled=kind == "pooled")
+    step = 2 if lines["panel"].n_unique() > _MANY_PANELS else 1
+    points = segments.at_recalls(_RECALLS_OF_OVERLAY[::step], pooled=kind == "pooled")
     odds = (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
     defined = segments.table.drop_nulls(AVERAGE_PRECISION).select("line", *models, odds=odds)
     targets = defined.join(lines.select("line", "panel", "series"), on="line")

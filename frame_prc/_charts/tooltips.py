@@ -39,7 +39,7 @@ def tooltip_of(columns: Sequence[str], keys: dict[str, str]) -> alt.ExprRef:
     The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
     looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
     """
-    row = "(isObject(datum.datum) ? datum.datum : datum)"
+    row = "(datum.datum || datum)"
     titles, fields = TITLES | keys, {}
     for name in columns:
         value = f"{row}.{name}"

@@ -35,7 +35,7 @@ class Axis:
     def of(self, field: str, to: str | None = None) -> dict[str, Any]:
         """Return the place of a mark, or where it begins and ends."""
         kind = alt.X if self.channel == "x" else alt.Y
-        scale = alt.Scale(domain=list(self.ends), nice=False)
+        scale = alt.Scale(domain=list(self.ends))
         ticks = alt.Axis(tickCount=5)
         begins: dict[str, Any] = {
             self.channel: kind(f"{field}:Q", title=self.title, scale=scale, axis=ticks)

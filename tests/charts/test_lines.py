@@ -128,7 +128,7 @@ def test_a_line_opens_at_its_first_step_and_not_at_the_start_point():
         (view, rows) for view, rows in drawn(chart, "rule", "height") if "y2" in view["encoding"]
     ]
     assert opening["mark"]["opacity"] < 0.5
-    assert opening["transform"][1] == {"filter": "datum.tp + datum.fp == 0"}
+    assert opening["transform"][0] == {"filter": "datum.tp + datum.fp == 0"}
 
 
 def test_lines_of_few_positives_are_faint_and_say_so():
