@@ -158,6 +158,47 @@ def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by,
     assert [row["name"] for row in rows if row["conclusion"] == "alarm"]
 
 
+def relation_of_rows():
+    duckdb = optional.require_module("duckdb")
+    return duckdb.connect().from_arrow(ROWS.to_arrow()), ("truth", TWO), {}
+
+
+def long_rows():
+    long = ROWS.unpivot(TWO, index=["truth", "segment"], variable_name="m", value_name="score")
+    return long, ("truth", "score"), {"model": "m"}
+
+
+def counts_of_rows():
+    counts = ROWS.prc.counts("truth", TWO, by="segment")
+    return counts, (), {"score": "threshold", "pos": "pos", "neg": "neg", "model": "model"}
+
+
+def curves_of(data):
+    return {(data["models"][line["model"]], line["segment"]): line for line in data["curves"]}
+
+
+def areas_of(data):
+    columns = [column for column in data["columns"] if column["label"] == "Calibrated AP"]
+    return {column["model"]: column["values"] for column in columns}
+
+
+@pytest.mark.parametrize("given", [relation_of_rows, long_rows, counts_of_rows])
+def test_the_page_of_rows_elsewhere_draws_what_that_of_rows_draws(given, report, tmp_path):
+    frame, columns, roles = given()
+    asked = {"by": "segment", "sections": ["curves", "segments", "thresholds", "roc", "scores"]}
+    path, _ = frame_prc.report(frame, tmp_path / "r.html", *columns, **roles, **asked)
+    found, wanted = data_of(path.read_text(encoding="utf-8")), data_of(report(**asked)[0])
+    assert set(found["charts"]) == set(wanted["charts"]) - {"models"}
+    curves, known = curves_of(found), curves_of(wanted)
+    assert curves.keys() == known.keys()
+    for line, own in curves.items():
+        for column in ("recall", "precision", "height"):
+            assert own[column] == pytest.approx(known[line][column], abs=1e-4)
+    assert found["all"].keys() == wanted["all"].keys()
+    areas = {model: pytest.approx(values) for model, values in areas_of(wanted).items()}
+    assert areas_of(found) == areas
+
+
 def test_segments_of_other_keys_are_taken_together_over_time(tmp_path):
     week, given = WEEK.alias("week"), {"cluster": "day", "calibrate": 0.3, "sections": "time"}
     by_week, both = (
