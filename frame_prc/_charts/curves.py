@@ -125,7 +125,7 @@ class CurveChart:
             alone=alone and not self.options.roc and self.options.x == "recall",
             keys=dict(zip(key_names(len(names)), map(text.column_title, names), strict=True)),
             criteria=list(map(text.criterion_text, self.options.targets)),
-            iso=_iso_lines(self.f_scores),
+            iso=iso_lines(self.f_scores, _ISO_STEPS),
             look=self.options.look,
         )
 
@@ -246,12 +246,6 @@ def _with_roc_areas(lines: pl.DataFrame, segments: EvaluatedSegments) -> pl.Data
     known = left_join(lines.select("line"), segments.roc_areas(), ["line"])[ROC_AUC]
     texts = ["" if area is None else f"ROC AUC {text.rate_text(area)}" for area in known]
     return lines.with_columns(pl.Series("roc_area", texts))
-
-
-def _iso_lines(f_scores: Sequence[float]) -> pl.DataFrame:
-    lines = iso_lines(f_scores, _ISO_STEPS)
-    labels = pl.Series("label", [f"F1 = {f:.3g}" for f in lines["f_score"]], pl.String)
-    return lines.with_columns(label=pl.when(pl.col("recall") == 1).then(labels))
 
 
 def _undefined(points: pl.DataFrame) -> list[str]:

@@ -24,6 +24,7 @@ _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
 _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
 _SHORTEST_NAME = 9
 _ABOVE = 6  # px from a panel to the text above it
+_LABEL = 10  # px, of a label beside a panel
 _INDENT = 13  # px, after a swatch
 _LETTERS, _LETTERS_OF_SWATCH = 120, 6  # in a row of the legend, and instead of a swatch
 _LISTED = 7  # names below each other
@@ -79,7 +80,7 @@ class PanelRenderer:
     criteria
         The names of the operating points.
     iso
-        Curves of constant F1, with a ``label`` at recall 1.
+        Curves of constant F1.
     """
 
     series: list[str]
@@ -134,7 +135,7 @@ class PanelRenderer:
         curves = mark.encode(x=layout.x, y=layout.y, detail=alt.Detail("f_score:Q"))
         if not layout.is_large:
             return [curves]
-        labels = alt.Chart(ends).mark_text(
+        labels = alt.Chart(_labels(ends, _LABEL * layout.top / layout.height)).mark_text(
             color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
         )
         return [curves, labels.encode(x=layout.x, y=layout.y, text=alt.Text("label:N"))]
@@ -341,6 +342,18 @@ def as_text(rows: pl.DataFrame) -> alt.InlineData:
     }
     form = alt.CsvDataFormat(type="csv", parse=kinds)
     return alt.InlineData(values=rows.write_csv(), format=form)
+
+
+def _labels(ends: pl.DataFrame, room: float) -> pl.DataFrame:
+    """Return labels of curves at their ends; those with less room between them share one."""
+    groups: list[list[tuple[float, float]]] = []
+    for at, f_score in ends.sort("precision").select("precision", "f_score").iter_rows():
+        if not groups or at - groups[-1][-1][0] >= room:
+            groups.append([])
+        groups[-1].append((at, f_score))
+    texts = [f"F1 = {', '.join(f'{f:.3g}' for _, f in group)}" for group in groups]
+    places = [sum(at for at, _ in group) / len(group) for group in groups]
+    return pl.DataFrame({"recall": 1.0, "precision": places, "label": texts})
 
 
 def _line(name: str, area: str, room: int) -> str:

@@ -283,6 +283,14 @@ def test_the_axis_ends_above_what_is_low(first, y, top):
     assert scores == {f for f in (0.2, 0.4, 0.6, 0.8) if f / (2 - f) < top}
 
 
+def test_lines_of_nearly_equal_f1_share_a_label():
+    chart = ROWS.prc.plot("late", "score", iso_f1=[0.2, 0.4, 0.413, 0.6])
+    [(_, labels)] = drawn(chart, "text", "label")
+    assert [row["label"] for row in labels] == ["F1 = 0.2", "F1 = 0.4, 0.413", "F1 = 0.6"]
+    between = sum(f / (2 - f) for f in (0.4, 0.413)) / 2
+    assert labels[1]["precision"] == pytest.approx(between)
+
+
 def test_points_are_inside_the_axis():
     chart = rare([True]).prc.plot("late", "score", points={"precision": 0.9})
     assert top_of(chart)[0] == 1
