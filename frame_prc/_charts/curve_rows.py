@@ -34,6 +34,7 @@ _SHARE_OF_ROC = 0.4
 
 _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
 _RECALLS_OF_OVERLAY = [0.005, *(i / 100 for i in range(1, 101))]
+_MANY_PANELS = 24  # small ones, in which every other recall is enough
 _TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
 
 OverlayKind: TypeAlias = Literal["pooled", "mean"]
@@ -92,7 +93,7 @@ def chart_rows(
         roc=_with_digits(_numbered(roc, lines)),
         ribbon=curve if options.wilson else band,
         points=point_rows(segments, lines, options.targets),
-        overlay=_overlay_rows(segments, lines, behind),
+        overlay=pl.DataFrame() if behind is None else overlay_rows(segments, lines, behind),
         overlay_kind=behind,
         precision_error=error,
         roc_error=roc_error,
@@ -264,20 +265,19 @@ def _overlay_kind(
     return options.overlay
 
 
-def _overlay_rows(
-    segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind | None
+def overlay_rows(
+    segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind
 ) -> pl.DataFrame:
-    """Return ``panel, series, recall, precision`` of the curves behind.
+    """Return ``panel, series, recall, precision`` of the curves behind those of some lines.
 
     Precision is what the ranking of each segment would have at the prevalence of the panel.
     """
-    if kind is None:
-        return pl.DataFrame()
     models, _ = split_keys(segments.keys)
-    points = segments.at_recalls(_RECALLS_OF_OVERLAY, pooled=kind == "pooled")
+    step = 2 if lines["panel"].n_unique() > _MANY_PANELS else 1
+    points = segments.at_recalls(_RECALLS_OF_OVERLAY[::step], pooled=kind == "pooled")
     odds = (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
     defined = segments.table.drop_nulls(AVERAGE_PRECISION).select("line", *models, odds=odds)
-    targets = left_join(defined, lines.select("line", "panel", "series"), ["line"])
+    targets = defined.join(lines.select("line", "panel", "series"), on="line")
     height = calibrated_precision(_TP, _FP, _TP + _FN, _FP + _TN, pl.col("odds"))
     crossed = left_join(targets, points, models).with_columns(precision=height.fill_nan(None))
     curves = crossed.group_by("panel", "series", recall=AT_RECALL, maintain_order=True)

@@ -19,6 +19,7 @@ from frame_prc._charts.panels import MOST_RIBBONS, PanelData, PanelRenderer
 from frame_prc._charts.steps import round_end
 from frame_prc._charts.tables import point_table
 from frame_prc._charts.theme import LARGE, AnyChart
+from frame_prc._charts.tooltips import BESIDE_POINT
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._inference.roc_auc import ROC_AUC
@@ -124,7 +125,7 @@ class CurveChart:
             alone=alone and not self.options.roc and self.options.x == "recall",
             keys=dict(zip(key_names(len(names)), map(text.column_title, names), strict=True)),
             criteria=list(map(text.criterion_text, self.options.targets)),
-            iso=_iso_lines(self.f_scores),
+            iso=iso_lines(self.f_scores, _ISO_STEPS),
             look=self.options.look,
         )
 
@@ -172,7 +173,10 @@ class CurveChart:
         return {
             "title": alt.Title(text.safe(look.title or title), subtitle=subtitle, offset=12),
             "description": text.description(about, f"{self.lines.height} lines", names, areas),
-            "usermeta": {"frame_prc": {"precision_error": self.rows.precision_error, **errors}},
+            "usermeta": {
+                "frame_prc": {"precision_error": self.rows.precision_error, **errors},
+                "embedOptions": {"tooltip": BESIDE_POINT},
+            },
             "config": alt.Config(**look.config()),
         }
 
@@ -242,12 +246,6 @@ def _with_roc_areas(lines: pl.DataFrame, segments: EvaluatedSegments) -> pl.Data
     known = left_join(lines.select("line"), segments.roc_areas(), ["line"])[ROC_AUC]
     texts = ["" if area is None else f"ROC AUC {text.rate_text(area)}" for area in known]
     return lines.with_columns(pl.Series("roc_area", texts))
-
-
-def _iso_lines(f_scores: Sequence[float]) -> pl.DataFrame:
-    lines = iso_lines(f_scores, _ISO_STEPS)
-    labels = pl.Series("label", [f"F1 = {f:.3g}" for f in lines["f_score"]], pl.String)
-    return lines.with_columns(label=pl.when(pl.col("recall") == 1).then(labels))
 
 
 def _undefined(points: pl.DataFrame) -> list[str]:

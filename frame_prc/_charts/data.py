@@ -15,6 +15,7 @@ from frame_prc._curves.curve_frame import CurveFrame, read_curve
 from frame_prc._execution import has_numpy
 from frame_prc._inference.roc_auc import ROC_AUC
 from frame_prc._lazy import key_names, left_join
+from frame_prc._request.options import compared_at
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (
     MODEL,
@@ -154,8 +155,8 @@ class EvaluatedSegments:
         return _with_numbered_keys(table, has_models(self.keys) if pooled else len(self.keys))
 
     def calibrated(self) -> pl.DataFrame:
-        """Return the average precision of each line at the prevalence of all rows."""
-        table = AveragePrecision(interval=None, calibration=Calibration())
+        """Return the average precision of each line at one prevalence, as segments are compared."""
+        table = AveragePrecision(interval=None, calibration=compared_at(None))
         return self.of_rows(table).select("line", CALIBRATED)
 
     def roc_areas(self) -> pl.DataFrame:
@@ -170,7 +171,8 @@ class EvaluatedSegments:
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
         """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
         if not pooled:
-            return Differences(comparison).finished(self.given).collect()
+            make = lambda: Differences(comparison).finished(self.given).collect()  # noqa: E731
+            return self.counts.keep(("compared", comparison), make)
         if self._reference is not None:
             calibrated = replace(comparison.measured, calibration=self._reference)
             comparison = replace(comparison, measured=calibrated)
@@ -257,8 +259,8 @@ def source_of_curve(
 
 
 def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:
-    """Return how segments are calibrated; to the prevalence of all rows only if there are keys."""
-    if calibration is None or keys or calibration.highest or calibration.table is not None:
+    """Return how segments are calibrated; without keys, only to a prevalence that is given."""
+    if calibration is None or keys or calibration.table is not None:
         return calibration
     return None if calibration.odds is None else calibration
 

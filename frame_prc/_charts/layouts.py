@@ -104,4 +104,4 @@ def layouts_of(
 
 
 def _scale(ends: tuple[float, float]) -> alt.Scale:
-    return alt.Scale(domain=list(ends), nice=False)
+    return alt.Scale(domain=list(ends))

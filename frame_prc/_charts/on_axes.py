@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_prc._charts.curve_rows import drawn_height
+from frame_prc._charts.curve_rows import drawn_height, held
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.lines import baselines, check_readable, name_lines
 from frame_prc._charts.options import Sort
@@ -66,7 +66,7 @@ def draw_curves(
         table = segments.table.drop("ci_low", "ci_high", strict=False)
         segments = replace(segments, table=table)
     lines = name_lines(segments, facet=False, most=MOST_OVERLAID)
-    curves = segments.curves("corners").with_columns(height=drawn_height())
+    curves = held(segments.curves("corners")).with_columns(height=drawn_height())
     ax = _current(ax)
     look = _look_on(ax)
     drawn = []
@@ -175,9 +175,12 @@ def _draw_notes(ax: Axes, rows: pl.DataFrame, look: Look) -> None:
 def _current(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    from matplotlib.pyplot import gca  # noqa: PLC0415 - starts a display
+    from matplotlib.pyplot import gca, gcf  # noqa: PLC0415 - starts a display
 
-    return gca()
+    axes, figure = gca(), gcf()
+    if len(figure.axes) == 1 and figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")  # leaves room for a legend beside the axes
+    return axes
 
 
 def _look_on(ax: Axes) -> Look:

@@ -24,6 +24,7 @@ _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
 _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
 _SHORTEST_NAME = 9
 _ABOVE = 6  # px from a panel to the text above it
+_LABEL = 10  # px, of a label beside a panel
 _INDENT = 13  # px, after a swatch
 _LETTERS, _LETTERS_OF_SWATCH = 120, 6  # in a row of the legend, and instead of a swatch
 _LISTED = 7  # names below each other
@@ -79,7 +80,7 @@ class PanelRenderer:
     criteria
         The names of the operating points.
     iso
-        Curves of constant F1, with a ``label`` at recall 1.
+        Curves of constant F1.
     """
 
     series: list[str]
@@ -101,7 +102,6 @@ class PanelRenderer:
             (self._baselines, panel.baselines),
             (self._overlay, panel.rows.overlay),
             (self._ribbon, panel.rows.ribbon),
-            (self._openings, panel.rows.curve),
             (self._steps, panel.rows.curve),
             (self._points, panel.rows.points),
             layout=layout,
@@ -135,7 +135,7 @@ class PanelRenderer:
         curves = mark.encode(x=layout.x, y=layout.y, detail=alt.Detail("f_score:Q"))
         if not layout.is_large:
             return [curves]
-        labels = alt.Chart(ends).mark_text(
+        labels = alt.Chart(_labels(ends, _LABEL * layout.top / layout.height)).mark_text(
             color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
         )
         return [curves, labels.encode(x=layout.x, y=layout.y, text=alt.Text("label:N"))]
@@ -152,53 +152,56 @@ class PanelRenderer:
         alone = rows["series"].n_unique() == 1
         look = {"strokeWidth": 3, "opacity": 0.45 if alone else 0.3, **layout.clip}
         colour = alt.ColorValue(self.look.muted) if alone else self._colour()
-        mark = alt.Chart(_as_text(rows)).mark_line(**look)
+        mark = alt.Chart(as_text(rows.drop("series") if alone else rows)).mark_line(**look)
         return [mark.encode(x=layout.x, y=layout.y, color=colour)]
 
     def _ribbon(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         # Several on top of each other would hide the lines.
         opacity = 0.22 if rows["line"].n_unique() <= MOST_RIBBONS else 0.07
         look = {"opacity": opacity, "interpolate": "step-before", **layout.clip}
-        area = ribbon(self._rows(rows), layout.x, layout.y_of("precision_low"), **look)
-        return [area.encode(color=self._colour())]
-
-    def _openings(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return a faint line from the start point, a convention, to the first step."""
-        start = self._rows(rows).transform_filter("datum.tp + datum.fp == 0")
-        rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2, **layout.clip)
-        y2 = alt.Y2("height:Q")
-        return [rule.encode(x=layout.x, y=layout.y, y2=y2, color=self._colour())]
+        area = ribbon(alt.Chart(), layout.x, layout.y_of("precision_low"), **look)
+        return self._sharing(rows, area.encode(color=self._colour()))
 
     def _steps(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return lines in steps, which open at a height of their own."""
-        return self._lines(rows, layout, layout.y_of("height"), "step-before")
+        """Return lines in steps, which open at a height of their own.
 
-    def _lines(
-        self,
-        rows: pl.DataFrame,
-        layout: PanelLayout,
-        height: alt.Y | None = None,
-        interpolate: Any = "linear",
-    ) -> list[AnyChart]:
+        A faint line leads there from the start point, a convention.
+        """
+        start = alt.Chart().transform_filter("datum.tp + datum.fp == 0")
+        rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2, **layout.clip)
+        opening = rule.encode(x=layout.x, y=layout.y, y2=alt.Y2("height:Q"), color=self._colour())
+        drawn = self._through(rows, layout, layout.y_of("height"), "step-before")
+        return self._sharing(rows, opening, *drawn)
+
+    def _lines(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         """Return lines through the rows in order, and a dot at the point nearest the mouse."""
+        return self._sharing(rows, *self._through(rows, layout, layout.y, "linear"))
+
+    def _through(
+        self, rows: pl.DataFrame, layout: PanelLayout, height: alt.Y, interpolate: Any
+    ) -> list[AnyChart]:
         looks = {"color": self._colour(), **self._dashes(), **self._opacity(rows)}
-        mark = self._rows(rows).mark_line(interpolate=interpolate, strokeWidth=1.6, **layout.clip)
-        order = alt.Order("order:Q")
-        line = mark.encode(x=layout.x, y=height or layout.y, order=order, **looks)
+        mark = alt.Chart().mark_line(interpolate=interpolate, strokeWidth=1.6, **layout.clip)
+        line = mark.encode(x=layout.x, y=height, order=alt.Order("order:Q"), **looks)
         if self._is_picked:
             line = line.add_params(_PICK)
         tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
         look, name = {"size": 55, "tooltip": tooltip, **layout.clip}, f"hover_{layout.number}"
         place = {"x": layout.x, "y": layout.y, "color": self._colour()}
-        return [line, nearest_dot(self._rows(rows), name, look, **place)]
+        return [line, nearest_dot(alt.Chart(), name, look, **place)]
 
-    def _rows(self, rows: pl.DataFrame) -> Any:
-        """Return a chart of rows with a ``line``, whose labels are looked up."""
+    def _sharing(self, rows: pl.DataFrame, *layers: AnyChart) -> list[AnyChart]:
+        """Return layers of rows with a ``line``, whose labels are looked up."""
         known = [name for name in _OF_ROWS if name in rows.columns]
         fields = [name for name in self.labels.columns if name != "line"]
         labels = alt.LookupData(data=self.labels, key="line", fields=fields)
-        chart = alt.Chart(_as_text(rows.select(known)))
-        return chart.transform_lookup(lookup="line", from_=labels)
+        data = as_text(rows.select(known))
+        # Of what is picked in a layer of layers, Vega-Lite makes the signal twice.
+        parts = layers if self._is_picked else [alt.layer(*layers)]
+        return [
+            part.properties(data=data).transform_lookup(lookup="line", from_=labels)
+            for part in parts
+        ]
 
     @property
     def _is_picked(self) -> bool:
@@ -332,13 +335,25 @@ def nearest_dot(rows: Any, name: str, look: dict[str, Any], **encodings: Any) ->
     return dot.encode(**encodings, opacity=opacity).add_params(nearest)
 
 
-def _as_text(rows: pl.DataFrame) -> alt.InlineData:
+def as_text(rows: pl.DataFrame) -> alt.InlineData:
     """Return rows as comma-separated text: a fifth of JSON, which names columns in every row."""
     kinds = {
         name: "number" if dtype.is_numeric() else "string" for name, dtype in rows.schema.items()
     }
     form = alt.CsvDataFormat(type="csv", parse=kinds)
     return alt.InlineData(values=rows.write_csv(), format=form)
+
+
+def _labels(ends: pl.DataFrame, room: float) -> pl.DataFrame:
+    """Return labels of curves at their ends; those with less room between them share one."""
+    groups: list[list[tuple[float, float]]] = []
+    for at, f_score in ends.sort("precision").select("precision", "f_score").iter_rows():
+        if not groups or at - groups[-1][-1][0] >= room:
+            groups.append([])
+        groups[-1].append((at, f_score))
+    texts = [f"F1 = {', '.join(f'{f:.3g}' for _, f in group)}" for group in groups]
+    places = [sum(at for at, _ in group) / len(group) for group in groups]
+    return pl.DataFrame({"recall": 1.0, "precision": places, "label": texts})
 
 
 def _line(name: str, area: str, room: int) -> str:

@@ -102,8 +102,10 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     shared = [key for key in keys if frame[key].n_unique() == 1 and key not in kept]
     of_all, own = _shared_text(frame, shared), [key for key in keys if key not in shared]
     said = [f"{of_all}." if of_all else "", kind.note if frame.height else "Nothing was found."]
+    title, subtitle = safe(look.title or kind.title), " ".join(filter(None, said))
     chart: ChartType = kind.draw(_named(frame, keys, own, of_all or "all rows", look)).properties(
-        title=alt.Title(safe(look.title or kind.title), subtitle=" ".join(filter(None, said)))
+        title=alt.Title(title, subtitle=subtitle),
+        description=f"{title}, {frame.height:,} rows. {subtitle}",
     )
     configured: ChartType = chart.configure(**look.config())
     return configured

@@ -13,7 +13,7 @@ from frame_prc._charts.theme import AnyChart, Look
 def mirrored(base: AnyChart, rows: pl.DataFrame, colour: Any, look: Look) -> AnyChart:
     """Return the shares of each class in bins, on axes for all of these rows."""
     shares = rows.select(pl.max_horizontal("positives", "negatives")).to_series().drop_nulls()
-    most = max(shares.to_list(), default=1.0)
+    most = 1.04 * max(shares.to_list(), default=1.0)
     scale = alt.Scale(domain=[-most, most], nice=False)
     edges = sorted([*rows["bin_low"], *rows["bin_high"]])
     along = alt.Scale(domain=edges[:1] + edges[-1:], nice=False)

@@ -206,7 +206,12 @@ def criterion_text(target: Target) -> str:
 
 def percent_text(level: float) -> str:
     """Return the level of an interval in percent."""
-    return f"{level * 100:g} %"
+    return f"{level * 100:.12g} %"
+
+
+def share_text(share: float) -> str:
+    """Return a share of rows in percent, with two digits."""
+    return f"{share * 100:.2g} %"
 
 
 def rounded_percent(share: float) -> str:

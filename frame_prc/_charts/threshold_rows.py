@@ -108,7 +108,9 @@ def _rates(
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"
     )
-    return with_rates(named).with_columns(threshold_text=threshold_texts())
+    rows = with_rates(named).with_columns(threshold_text=threshold_texts())
+    # Sums of weights and thresholds have all of their digits.
+    return rows.with_columns(pl.col("^(precision|recall|F1|predicted_rate).*$").round_sig_figs(5))
 
 
 def with_rates(points: pl.DataFrame) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from frame_prc._charts.curves import CurveChart, scales
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.layouts import PanelLayout, layouts_of
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
+from frame_prc._charts.panels import PanelData, PanelRenderer, as_text, nearest_dot, ribbon
 from frame_prc._charts.tables import COUNTS, table, titles_of
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import ThresholdRows, threshold_rows
@@ -70,7 +70,9 @@ class _ThresholdChart:
             }
             bind = alt.binding_range(**ends, name="Threshold ")
             parameter = alt.param(name=_AT, value=slider.value, bind=bind).param
-            properties |= {"data": self.data.rows, "params": [parameter]}
+            # Vega-Lite would warn of the thresholds of another panel, which are text too.
+            rows = self.data.rows if self._is_single else as_text(self.data.rows)
+            properties |= {"data": rows, "params": [parameter]}
         parts = [self._grid()]
         if slider is not None:
             parts.append(self._table())

@@ -23,6 +23,8 @@ TITLES = {
     "status_text": "status",
     **{name: name.upper() for name in ("tp", "fp", "fn", "tn")},
 }
+# Above the point and to its right, where a curve that falls has been: below, it would be hidden.
+BESIDE_POINT = {"anchor": "mark", "position": ["top-right", "top-left", "bottom-left"]}
 _RATES = (
     *("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"),
     *("ci_low", "ci_high", "random_average_precision", "difference", "p_value"),
@@ -37,7 +39,7 @@ def tooltip_of(columns: Sequence[str], keys: dict[str, str]) -> alt.ExprRef:
     The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
     looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
     """
-    row = "(isObject(datum.datum) ? datum.datum : datum)"
+    row = "(datum.datum || datum)"
     titles, fields = TITLES | keys, {}
     for name in columns:
         value = f"{row}.{name}"

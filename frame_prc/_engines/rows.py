@@ -244,7 +244,7 @@ def ranked(counted: Counted, unchecked: Frame) -> Frame:
     columns = counted.columns
     repeated, score = _per_model(counted.engine, unchecked, columns), _score(columns)
     dropping = columns.request.missing == "drop"
-    used = repeated.filter(_is_usable(columns, score)) if dropping else repeated
+    used = repeated.filter(_is_complete(columns)) if dropping else repeated
     chosen = used.select(*_key_values(columns, counted.keys), score=score)
     return _in_direction(chosen, counted.score_dtype, columns)
 
@@ -316,7 +316,7 @@ def _models(
         amounts |= {name: nw.col(name).cast(nw.Float64) for name in SQUARES}
     dropped = none
     if columns.request.missing == "drop":
-        used = nw.when(_is_usable(columns, score) if model.usable is None else model.usable)
+        used = nw.when(_is_complete(columns) if model.usable is None else model.usable)
         score = used.then(score)
         amounts = {name: used.then(amount).otherwise(zero) for name, amount in amounts.items()}
         dropped = used.then(none).otherwise(nw.lit(1, nw.Int64))
@@ -332,9 +332,7 @@ def _models(
 
 def _marked_complete(source: Frame, columns: Columns) -> Frame:
     """Add whether a row has all that models side by side need."""
-    missing = [is_missing(f"score_{i}", c, nw.col(f"score_{i}")) for i, c in _numbered(columns)]
-    missing += [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
-    return source.with_columns(complete=~nw.any_horizontal(*missing, ignore_nulls=False))
+    return source.with_columns(complete=_is_complete(columns))
 
 
 def _side_by_side(columns: Columns) -> list[Model]:
@@ -383,10 +381,10 @@ def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
     return [value.alias(key) for key, value in zip(keys, by or [nw.lit(0)], strict=True)]
 
 
-def _is_usable(columns: Columns, score: nw.Expr) -> nw.Expr:
-    """Return whether nothing is missing in a row with a score."""
-    missing = [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
-    missing.append(score.is_null())
+def _is_complete(columns: Columns) -> nw.Expr:
+    """Return whether nothing is missing in a row: it counts for all models, or for none."""
+    missing = [is_missing(f"score_{i}", c, nw.col(f"score_{i}")) for i, c in _numbered(columns)]
+    missing += [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
     return ~nw.any_horizontal(*missing, ignore_nulls=False)
 
 

@@ -434,9 +434,9 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
 # --- over time -----------------------------------------------------------------------------------
 
 
-def over_time(found: Evaluation) -> tuple[str, str]:
+def over_time(found: Evaluation | None) -> tuple[str, str]:
     """Return which models have an alarm, and in how many periods; nothing if none was watched."""
-    if found.watched.is_empty():
+    if found is None or found.watched.is_empty():
         return "", ""
     looked = found.watched.filter(pl.col("conclusion").is_in(["alarm", "quiet"]))
     if looked.is_empty():

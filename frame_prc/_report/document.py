@@ -38,7 +38,7 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
         "differences": keys.records(found.differences),
         "against_others": keys.records(found.against_others),
         "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
-        "over_time": keys.records(found.watched),
+        "over_time": _over_time(found.in_order),
         "shown": {
             "segments": [keys.of[number] for number in found.shown.segments],
             "judged_by": found.shown.judged_by,
@@ -47,6 +47,10 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
         "thresholds": keys.lines(found.thresholds),
         "budgets": _budgets(found),
     }
+
+
+def _over_time(found: Evaluation | None) -> list[dict[str, Any]]:
+    return [] if found is None else _KeysOf(found).records(found.watched)
 
 
 def _budgets(found: Evaluation) -> list[dict[str, Any]]:

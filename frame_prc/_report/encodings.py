@@ -35,7 +35,7 @@ class Axis:
     def of(self, field: str, to: str | None = None) -> dict[str, Any]:
         """Return the place of a mark, or where it begins and ends."""
         kind = alt.X if self.channel == "x" else alt.Y
-        scale = alt.Scale(domain=list(self.ends), nice=False)
+        scale = alt.Scale(domain=list(self.ends))
         ticks = alt.Axis(tickCount=5)
         begins: dict[str, Any] = {
             self.channel: kind(f"{field}:Q", title=self.title, scale=scale, axis=ticks)
@@ -66,7 +66,7 @@ def ends_of(values: pl.Series) -> tuple[float, float]:
     return math.floor(10 * min(known, default=0.0)) / 10, end_of(values, 1.0)
 
 
-def wide(chart: AnyChart, height: int, *data: str, title: str = "") -> AnyChart:
+def wide(chart: AnyChart, height: int, *data: str, title: str | list[str] = "") -> AnyChart:
     """Return a chart as wide as its place in the page, which fills its empty data sets."""
     empty: dict[str, list[Any]] = {name: [] for name in data}
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache, cached_property
@@ -10,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._charts.curve_rows import overlay_rows
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
 from frame_prc._charts.summary_data import dots_of, ends_and_largest, is_ordered, split_keys
 from frame_prc._charts.text import has_few, make_unique, safe, short
@@ -23,7 +25,7 @@ from frame_prc._report.options import Options
 from frame_prc._request.comparisons import models_compared, segments_compared
 from frame_prc._request.options import bin_edges
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import MODEL, Interval, Measured, Target
+from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
@@ -33,6 +35,7 @@ from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.score_bins import ScoreBins
 from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc._tables.watched import Watched
+from frame_prc.exceptions import OptionError, shown
 
 ADJUST = "holm"
 # What a segment is, beside the others.
@@ -184,10 +187,11 @@ class Evaluation:
         columns = self.rows.columns
         return not columns.aggregated and columns.model is None and len(self.asked.models) > 1
 
-    def _models_compared(self, calibrate: Any) -> Differences:
+    def models_compared(self, calibrate: Any) -> Comparison:
+        """Return which models are compared, maybe at one prevalence."""
         level, baseline = self.options.level, self.options.baseline
         given = {"baseline": baseline, "calibrate": calibrate, "adjust": ADJUST}
-        return Differences(models_compared(self.asked, level, **given))
+        return models_compared(self.asked, level, **given)
 
     @cached_property
     def of_models(self) -> pl.DataFrame:
@@ -195,7 +199,7 @@ class Evaluation:
         if not self._compares_models:
             return pl.DataFrame()
         # All rows have one prevalence; segments are compared at that of the other tables.
-        table = self._models_compared(None).finished(self._found.given.pooled())
+        table = Differences(self.models_compared(None)).finished(self._found.given.pooled())
         return self._names.with_model(table.collect())
 
     @cached_property
@@ -203,8 +207,8 @@ class Evaluation:
         """As :func:`frame_prc.compare_models` for each segment; empty without keys too."""
         if not self._compares_models or not self.keys:
             return pl.DataFrame()
-        table = self._models_compared(self.options.calibrate)
-        return self._names.with_segments(self._computed(table))
+        compared = self._found.compared(self.models_compared(self.options.calibrate))
+        return self._names.with_segments(compared)
 
     @cached_property
     def against_others(self) -> pl.DataFrame:
@@ -240,11 +244,11 @@ class Evaluation:
 
     @cached_property
     def watched(self) -> pl.DataFrame:
-        """As :func:`frame_prc.monitor` at one prevalence, where asked and segments are in order.
+        """As :func:`frame_prc.monitor` at one prevalence, of segments that are in an order.
 
         The reference is the first eight periods, or of fewer than 16 the first half.
         """
-        if not self.in_order or self.rows.columns.lacks_squares:
+        if self.rows.columns.lacks_squares:
             return pl.DataFrame()
         periods = self.segments["key_0"].drop_nulls().len()
         first = max(2, min(periods // 2, _REFERENCE))
@@ -269,11 +273,17 @@ class Evaluation:
         dtypes = list(self.rows.columns.key_dtypes.values())
         return len(dtypes) == 1 and dtypes[0] in (pl.Date, pl.Datetime)
 
-    @property
-    def in_order(self) -> bool:
-        """Whether segments are asked for over time, and the only key has an order."""
-        dtypes = list(self.rows.columns.key_dtypes.values())
-        return "time" in self.options.sections and len(dtypes) == 1 and is_ordered(dtypes[0])
+    @cached_property
+    def in_order(self) -> Evaluation | None:
+        """The rows by the key that has an order, all segments of others together, where asked."""
+        if "time" not in self.options.sections:
+            return None
+        name = _key_with_order(self.rows.columns.key_dtypes)
+        if len(self.keys) == 1:
+            return self
+        columns = replace(self.rows.columns, groupings=((name,),))
+        [rows] = replace(self.rows, columns=columns).by_grouping()
+        return replace(self, rows=replace(rows, kept={}))
 
     @cached_property
     def standings(self) -> pl.DataFrame:
@@ -357,7 +367,7 @@ class Evaluation:
         It is rounded to the side on which the same rows get an alert, up to 0.1 % of the scores.
         """
         if value is None or not math.isfinite(value):
-            return "" if value is None else str(value)
+            return "" if value is None else f"{value}".replace("inf", "\N{INFINITY}")
         place = self._scores.search_sorted(value)
         exact, toward = Decimal(str(value)), ROUND_CEILING if self.asked.ascending else ROUND_FLOOR
         for digits in range(_DIGITS, len(exact.as_tuple().digits)):
@@ -370,14 +380,14 @@ class Evaluation:
     @cached_property
     def best_point(self) -> dict[str, Any] | None:
         """The point of the largest F1 of the best model, over all rows."""
-        best, of_all = (
-            self.of_best.get("best_f1_threshold"),
-            0 if self.segments.height == 1 else None,
-        )
-        if best is None or self.thresholds.is_empty():
+        best = self.of_best.get("best_f1_threshold")
+        if best is None:
             return None
-        own = self.thresholds.filter(pl.col("segment").eq_missing(of_all), model=self.best)
-        return next(iter(own.filter(threshold=best).to_dicts()), None)
+        rows, lines = self._all_rows
+        points = left_join(
+            rows.of_counts(OperatingPoints([Target("threshold", best)])), lines, ["line"]
+        )
+        return points.filter(model=self.best).row(0, named=True)
 
     @cached_property
     def budgets(self) -> pl.DataFrame:
@@ -391,6 +401,14 @@ class Evaluation:
     def curves(self) -> pl.DataFrame:
         """Points of thinned curves of the segments shown."""
         return self._lines.curves()
+
+    @property
+    def curves_behind(self) -> pl.DataFrame:
+        """The curve of all rows of the best model, at the prevalence of each ``panel``."""
+        is_shown = pl.col("segment").is_in(self.shown.segments)
+        lines = self._names.lines.filter(is_shown, model=self.best)
+        panels = lines.select("line", panel="segment", series="model")
+        return overlay_rows(self._found, panels, "pooled")
 
     @property
     def curves_of_all(self) -> pl.DataFrame:
@@ -440,7 +458,25 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     models, _ = split_keys(found.source.keys)
     found.source.check_count(models, MOST_COLOURS, "models", "choose some of the models")
     found.source.evaluate(options.level)  # what is wrong with the values is said first
+    if "time" in options.sections:
+        _key_with_order(rows.columns.key_dtypes)
     return found
+
+
+def _key_with_order(dtypes: Mapping[str, pl.DataType]) -> str:
+    """Return the key that rows are in the order of: the only time, or else the only ordered."""
+    times = [name for name, dtype in dtypes.items() if dtype.is_temporal()]
+    ordered = [name for name, dtype in dtypes.items() if is_ordered(dtype)]
+    known = times if len(times) == 1 else ordered
+    if len(known) == 1:
+        return known[0]
+    keys = ", ".join(f"{shown(name)} ({dtype})" for name, dtype in dtypes.items())
+    raise OptionError(
+        f"sections= has 'time', and the keys are {keys or 'none'}",
+        "one key that is a time, a number or an Enum, beside others that are not",
+        "by=pl.col('day').dt.truncate('1w')",
+        shell_hint="--by day:1w",
+    )
 
 
 # --- names ---------------------------------------------------------------------------------------

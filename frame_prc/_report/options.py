@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._request.intervals import confidence
-from frame_prc._request.options import calibration, check_title, is_list
+from frame_prc._request.options import check_title, compared_at, is_list
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Calibration
@@ -53,13 +53,13 @@ def report_options(
     accent: str | None,
 ) -> Options:
     """Return the options of a report, or raise an error."""
-    reference = "pooled" if calibrate is None else calibrate
+    reference = "highest" if calibrate is None else calibrate
     for name, value in (("title", title), ("note", note)):
         check_title(value, name)
     return Options(
         level=confidence(ci),
         calibrate=reference,
-        calibration=calibration(reference) or Calibration(),
+        calibration=compared_at(reference),
         baseline=baseline,
         sections=_sections(sections),
         title=title,

@@ -5,7 +5,7 @@
   const byId = id => document.getElementById(id);
   const ALL = "all rows";
   const PAGE = 50;
-  const NARROW = 680; // px
+  const NARROW = 680, BESIDE_PANELS = 190, MOST_WIDENED = 420; // px
   const FEW_ALERTS = 20;
   const nameOf = segment => (segment === null ? ALL : data.names[segment]);
   const several = data.models.length > 1;
@@ -33,6 +33,9 @@
 
   const fill = (parent, ...children) => parent.replaceChildren(...children);
   const isolated = text => make("bdi", {textContent: text});
+  /** Return a name that may go on in the next line after a mark in it. */
+  const breakable = name =>
+    make("bdi", {}, ...name.split(/(?<=[_./-])/).flatMap(part => [part, make("wbr")]));
 
   // --- files --------------------------------------------------------------------------------
 
@@ -102,6 +105,7 @@
     const low = column.low?.[segment];
     const found = make("td", {className: column.kind}, text);
     if (isNumber(low)) found.append(" ", interval(low, column.high[segment]));
+    if (column.kind === "p" && !(column.values[segment] < data.alpha)) found.classList.add("muted");
     return found;
   }
 
@@ -188,7 +192,9 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const EMBEDDING = {
     actions: false, ast: true, defaultStyle: false, hover: false,
-    tooltip: {disableDefaultStyle: true},
+    tooltip: {
+      disableDefaultStyle: true, anchor: "mark", position: ["top-right", "top-left", "bottom-left"],
+    },
   };
   const views = {};
   const darkColours = [];
@@ -215,8 +221,20 @@
     return place.matches(".picture") ? place : place.querySelector(".picture");
   };
 
+  /** Return a chart whose first panel, or only column of panels, takes the room that is left. */
+  function widened(spec, width) {
+    const row = spec.columns === 1 ? [spec.concat[0]] : spec.concat;
+    const taken = row.reduce((sum, panel) => sum + panel.width, 0);
+    const room = Math.max(0, Math.min(width - taken - BESIDE_PANELS, MOST_WIDENED));
+    const concat = spec.concat.map((panel, place) => (
+      spec.columns === 1 || place === 0 ? {...panel, width: panel.width + room} : panel));
+    return {...spec, concat};
+  }
+
   /** Return panels in rows of up to three that fill the page; on a narrow screen, of one. */
   function fitted(spec, width, count) {
+    if (spec.concat && (spec.columns === 1 || spec.concat.length <= spec.columns))
+      return widened(spec, width);
     if (!spec.facet) return spec;
     const inRows = spec.columns === 1;
     const columns = inRows || width < NARROW ? 1 : Math.min(count, 3);
@@ -322,7 +340,7 @@
   /** Return a panel: the curves of a segment, that of all rows, the prevalence, and the marks. */
   function panelOf(segment, place) {
     const own = curvesIn(segment);
-    const ofAll = (data.all.heights[segment] ?? []).map((height, i) => (
+    const ofAll = (data.all[segment] ?? []).map((height, i) => (
       {kind: "all", recall: data.all.recall[i], height}));
     const prevalence = own.slice(0, 1).map(line => (
       {kind: "prevalence", prevalence: line.prevalence}));
@@ -363,7 +381,7 @@
   /** Return the point of each model at the slider, or where it has as many alerts, or that recall. */
   function pointsIn(segment) {
     const lines = linesIn(segment);
-    const key = {alerts: "predicted_rate", recall: "recall"}[byId("same")?.value];
+    const key = {alerts: "predicted_rate", recall: "recall"}[byId("same")?.value ?? "alerts"];
     const first = lines.find(line => line.model === data.thresholds.best) ?? lines[0];
     const place = Number(slider.value);
     return lines.map(line => at(line,
@@ -405,7 +423,7 @@
     const all = pointsIn(WHOLE);
     const points = all.length > 3 ? [all[data.thresholds.best]] : all;
     fill(byId("meters").tBodies[0], ...points.map(point => make("tr", {},
-      make("th", {scope: "row"}, isolated(point.model)),
+      make("th", {scope: "row"}, breakable(point.model)),
       make("td", {}, point.at),
       meter(point, point.predicted_rate, count(Number((1000 * point.predicted_rate).toPrecision(3)))),
       meter(point, point.precision, texts.rate(point.precision)),

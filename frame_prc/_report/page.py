@@ -25,7 +25,6 @@ from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height, held
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
-from frame_prc._formulas import calibrated_precision
 from frame_prc._report.answers import NAMED, Answer, lowest_segments, over_time
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
@@ -36,7 +35,6 @@ from frame_prc._report.sentences import isolated, listed
 from frame_prc._report.table import scorecard
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
-_POINTS_OF_ALL = 100
 _TITLE = "Precision-recall report"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 # In a page these would end the script, or hide its end; in texts and patterns of a script, a
@@ -54,7 +52,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         "count": text.count_text,
         "rate": text.rate_text,
         "prevalence": text.prevalence_text,
-        "share": lambda value: f"{100 * value:.2g}\u00a0%",
+        "share": lambda share: text.share_text(share).replace(" ", "\u00a0"),
         "percent": lambda level: text.percent_text(level).replace(" ", "\u00a0"),
         "short": lambda name: text.short(text.safe(str(name))),
         "p": _p_text,
@@ -79,9 +77,10 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         ticked=_ticked(found, data["chosen"]),
         shown_of=_shown_of(found),
         sizes=_sizes(found),
-        heterogeneity=_with_names(found),
+        heterogeneity=[row for row in found.heterogeneity.to_dicts() if row["n_segments"]],
         budgets=_budgets(found),
-        over_time=over_time(found),
+        over_time=over_time(found.in_order),
+        in_order=found.in_order,
         most_chosen=MOST_CHOSEN,
     )
 
@@ -150,14 +149,6 @@ def _budgets(found: Evaluation) -> list[tuple[float, list[dict[str, Any] | None]
     return [(share, row) for share, row in known if any(row)]
 
 
-def _with_names(found: Evaluation) -> list[dict[str, Any]]:
-    return [
-        row | {end: found.names.get(row[end]) for end in ("best", "worst")}
-        for row in found.heterogeneity.to_dicts()
-        if row["n_segments"]
-    ]
-
-
 # --- data ----------------------------------------------------------------------------------------
 
 
@@ -167,6 +158,7 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "models": [*found.short_names.values()],
         "names": found.segments["name"].to_list(),
         "ascending": found.asked.ascending,
+        "alpha": found.alpha,
         "shown": found.shown.segments,
         "chosen": _chosen(found),
         "mostChosen": MOST_CHOSEN,
@@ -218,24 +210,10 @@ def _curves(found: Evaluation) -> list[dict[str, Any]]:
 
 def _all_rows(found: Evaluation) -> dict[str, Any]:
     """Return the curve of all rows of the best model, at the prevalence of each segment."""
-    if found.segments.height == 1 or found.curves.is_empty():
-        return {"recall": [], "heights": {}}
-    curve = found.curves.filter(pl.col("segment").is_null(), model=found.best)
-    points = curve.gather_every(max(1, curve.height // _POINTS_OF_ALL))
-    known = found.of_segments(found.best).filter(pl.col("segment").is_in(found.shown.segments))
-    own = found.of_best["prevalence"]
-    heights = points.select(
-        _at_prevalence(own, row["prevalence"]).round(_DRAWN).alias(str(row["segment"]))
-        for row in known.filter(pl.col("prevalence") > 0).to_dicts()
-    )
-    return _rounded(points, ["recall"], _DRAWN) | {"heights": heights.to_dict(as_series=False)}
-
-
-def _at_prevalence(own: float, other: float) -> pl.Expr:
-    """Return the precision at another prevalence, of hits and false alarms in shares of alerts."""
-    precision = pl.col("precision")
-    classes = (pl.lit(own), pl.lit(1 - own))
-    return calibrated_precision(precision, 1 - precision, *classes, (1 - other) / other)
+    if found.segments.height == 1:
+        return {}
+    by_segment = found.curves_behind.pivot("panel", index="recall", values="precision")
+    return by_segment.to_dict(as_series=False)
 
 
 def _with_height(points: pl.DataFrame) -> pl.DataFrame:

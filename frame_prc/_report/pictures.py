@@ -14,7 +14,7 @@ from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.scores import mirrored
 from frame_prc._charts.summary import plot_summary
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
-from frame_prc._charts.text import safe, short
+from frame_prc._charts.text import rate_text, safe, share_text, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -35,11 +35,11 @@ from frame_prc._report.encodings import (
     wide,
 )
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
+from frame_prc._report.period import unit_of_period
 from frame_prc._report.sentences import comparisons_told
-from frame_prc._request.comparisons import models_compared
 from frame_prc.exceptions import DataError
 
-_STEP = 30  # px, of a row
+_STEP = 36  # px, of a row
 _HEIGHT = 150  # px
 _LEAST = 110  # px, of bars
 _PALE = 0.55  # opacity
@@ -58,19 +58,25 @@ def _good(found: Evaluation) -> AnyChart | None:
     axis = Axis("x", "Average precision, from a random ranking to 1")
     chance, colour = "random_average_precision", of_models(found)
     own = rows.select(chance, AVERAGE_PRECISION, "ci_low", "ci_high", "status", most=1.0)
-    base = alt.Chart(own.with_columns(name=names(found, rows["model"])))
-    rows_of = base.encode(y=alt.Y("name:N", sort=[*found.short_names.values()], title=None))
+    name = names(found, rows["model"])
+    told = pl.Series([rate_text(area) for area in rows[AVERAGE_PRECISION]], dtype=pl.String)
+    base = alt.Chart(own.with_columns(name=name, text=name + "  " + told))
+    rows_of = base.encode(y=alt.Y("name:N", sort=[*found.short_names.values()], axis=None))
     layers = [
         rows_of.mark_bar(height=14, color=LOOK.faint).encode(**axis.of(chance, "most")),
         rows_of.mark_bar(height=14, opacity=0.45).encode(
             **axis.of(chance, AVERAGE_PRECISION), color=colour
         ),
         *dots(rows_of, AVERAGE_PRECISION, axis, colour),
-        rows_of.mark_text(align="left", dx=6, color=LOOK.text).encode(
-            **axis.of("ci_high"), text=alt.Text(AVERAGE_PRECISION, format=".3f")
-        ),
+        _above_row(rows_of, "text"),
     ]
     return wide(alt.layer(*layers), max(_STEP * rows.height, _LEAST))
+
+
+def _above_row(rows: AnyChart, field: str) -> AnyChart:
+    """Return a text above each row, which has the width of the picture."""
+    mark = rows.mark_text(align="left", dy=-14, color=LOOK.text, limit=alt.ExprRef("width"))
+    return mark.encode(x=alt.value(4), text=f"{field}:N")
 
 
 def _pooled(found: Evaluation) -> AnyChart | None:
@@ -97,12 +103,14 @@ def _models(found: Evaluation) -> AnyChart | None:
     ends = [abs(x) for name in ("difference", "ci_low", "ci_high") for x in rows[name].drop_nulls()]
     most = 1.15 * (max(ends) or 0.1)
     axis = Axis("x", "Difference in average precision", (-most, most))
-    base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=None, title=None))
+    base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=None, axis=None))
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(**DASHED)
     sides = (old[0], new[0]) if rows.height == 1 else ("the second", "the first")
     intervals = dots(base, "difference", axis, alt.value(LOOK.text))
-    look: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted, "limit": 200}
+    look: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted}
     words = _at_ends(f"← {sides[0]} better", f"{sides[1]} better →", (0, 0), **look)
+    # Of a single pair, the words at both ends are the names.
+    words += [_above_row(base, "name")] if rows.height > 1 else []
     return wide(alt.layer(zero.encode(**axis.of("zero")), *intervals, *words), _STEP * rows.height)
 
 
@@ -110,6 +118,7 @@ def _at_ends(left: str, right: str, place: tuple[int, int], **look: Any) -> list
     """Return words at both ends of a picture, with the place of the left ones."""
     words = alt.Chart(pl.DataFrame({"left": [left], "right": [right]}))
     x, y = map(alt.value, place)
+    look["limit"] = alt.ExprRef("width / 2 - 8")
     left_text, right_text = (words.mark_text(align=end, **look) for end in ("left", "right"))
     return [
         left_text.encode(text="left:N", x=x, y=y),
@@ -125,7 +134,8 @@ def _strip(found: Evaluation) -> AnyChart | None:
     has_names = rows.height <= _MOST_NAMES
     colour = alt.value(LOOK.colours(len(found.models))[found.models.index(found.best)])
     axis = Axis("y", "Average precision", ends_of(pl.concat([rows["ci_low"], rows["ci_high"]])))
-    base = alt.Chart(rows).encode(x=_along(rows, has_names=has_names))
+    kind = f"{unit_of_period(found)}s, in order" if found.in_time else "segments, sorted"
+    base = alt.Chart(rows).encode(x=_along(rows, None if has_names else kind))
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
     shade = alt.condition(is_found, alt.value(1), alt.value(_PALE))
     intervals = dots(base.encode(opacity=shade), "value", axis, colour, 50 if has_names else 20)
@@ -135,11 +145,12 @@ def _strip(found: Evaluation) -> AnyChart | None:
     return wide(chart, _HEIGHT, title=_legend_of_strip(found))
 
 
-def _legend_of_strip(found: Evaluation) -> str:
-    """Return what the picture of segments shows, and how."""
+def _legend_of_strip(found: Evaluation) -> list[str]:
+    """Return what the picture of segments shows, and how, as lines."""
     small = " Hollow: too small to judge." if found.segments_that_are(SMALL) else ""
-    name = short(safe(found.best), 24)
-    return f"{name} at one prevalence. Pale: not shown to differ.{small}"
+    name, reference = short(safe(found.best), 24), found.of_best["reference_prevalence"]
+    at = "" if reference is None else f", as if {share_text(reference)} of each were positive"
+    return [f"{name}{at}.", f"Pale: not shown to differ.{small}"]
 
 
 def _ends(rows: pl.DataFrame) -> list[AnyChart]:
@@ -147,7 +158,7 @@ def _ends(rows: pl.DataFrame) -> list[AnyChart]:
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
     place = (4, _HEIGHT - 8)
-    return _at_ends(", ".join(worse), ", ".join(better), place, color=LOOK.text, limit=220)
+    return _at_ends(", ".join(worse), ", ".join(better), place, color=LOOK.text)
 
 
 def _segments(found: Evaluation) -> pl.DataFrame:
@@ -168,14 +179,14 @@ def _segments(found: Evaluation) -> pl.DataFrame:
     )
 
 
-def _along(rows: pl.DataFrame, *, has_names: bool) -> alt.X:
-    """Return the axis of segments, with their names if there are few."""
-    if has_names:
+def _along(rows: pl.DataFrame, title: str | None) -> alt.X:
+    """Return the axis of segments, with their names if there are few, and a title if not."""
+    if title is None:
         axis = alt.Axis(labelAngle=-40, labelLimit=110, grid=False)
         return alt.X("name:N", sort=None, title=None, axis=axis)
     plain = alt.Axis(labels=False, ticks=False, grid=False)
     scale = alt.Scale(domain=[-1, rows.height], nice=False)
-    return alt.X("place:Q", title="segments, sorted", axis=plain, scale=scale)
+    return alt.X("place:Q", title=title, axis=plain, scale=scale)
 
 
 def _level_of_all(found: Evaluation, axis: Axis) -> list[AnyChart]:
@@ -210,8 +221,7 @@ def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
     options, baseline = found.options, found.options.baseline
     pairs = None
     if not found.of_models.is_empty() and (len(found.models) == PAIR or baseline):
-        calibrate = options.calibrate if found.keys else None
-        pairs = models_compared(found.asked, options.level, baseline=baseline, calibrate=calibrate)
+        pairs = found.models_compared(options.calibrate)
     return plot_summary(source, pairs, baseline, None, options.level, LOOK)
 
 
@@ -318,13 +328,17 @@ def _roc(found: Evaluation) -> AnyChart | None:
     rate = pl.col("fp") / (pl.col("fp") + pl.col("tn"))
     rows = points.select("recall", "threshold", name=names(found, points["model"]), fpr=rate)
     x, y = Axis("x", "False positive rate"), Axis("y", "Recall")
-    base = alt.Chart(rows.drop_nulls().with_columns(chance=pl.col("fpr")))
+    base = alt.Chart(rows.drop_nulls())
     line = base.mark_line(strokeWidth=1.8).encode(
         **x.of("fpr"), **y.of("recall"), color=of_models(found, legend=True), order="recall:Q"
     )
-    chance = base.mark_line(**DASHED)
-    diagonal = chance.encode(**x.of("fpr"), **y.of("chance"))
-    return alt.layer(diagonal, line).properties(**_PANEL).configure(**LOOK.config())
+    return alt.layer(_diagonal(x, y), line).properties(**_PANEL).configure(**LOOK.config())
+
+
+def _diagonal(x: Axis, y: Axis) -> AnyChart:
+    """Return a line from (0, 0) to (1, 1)."""
+    ends = alt.Chart(pl.DataFrame({"end": [0.0, 1.0]}))
+    return ends.mark_line(**DASHED).encode(**x.of("end"), **y.of("end"))
 
 
 def _scores(found: Evaluation) -> AnyChart | None:
@@ -350,9 +364,8 @@ def _reliability(found: Evaluation) -> AnyChart | None:
     x, y = Axis("x", "Mean score"), Axis("y", "Share of positives")
     colour, at = of_models(found, legend=True), y.of("observed")
     base = alt.Chart().encode(**x.of("mean_score"), color=colour)
-    diagonal = alt.Chart().mark_line(**DASHED)
     chart = alt.layer(
-        diagonal.encode(**x.of("bin_low"), **y.of("bin_low")),
+        _diagonal(x, y),
         base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high")),
         base.mark_line(strokeWidth=1.5).encode(**at),
         base.mark_point(filled=True, size=40).encode(**at),
@@ -360,11 +373,12 @@ def _reliability(found: Evaluation) -> AnyChart | None:
     return _in_panels(chart, "panel", rows)
 
 
-def _over_time(found: Evaluation) -> AnyChart | None:
+def _over_time(all_segments: Evaluation) -> AnyChart | None:
     """Return the areas in the order of their segments, a panel per model, with their limits."""
-    rows = _in_order(found)
-    if rows.is_empty():
+    found = all_segments.in_order
+    if found is None or found.segments.height == 1:
         return None
+    rows = _in_order(found)
     ends = [rows[name] for name in ("value", "ci_low", "ci_high", "limit")]
     y = Axis("y", "Average precision", ends_of(pl.concat(ends)))
     colour, size = of_models(found), 50 if found.segments.height <= _MOST_NAMES else 20
@@ -385,8 +399,6 @@ def _over_time(found: Evaluation) -> AnyChart | None:
 
 def _in_order(found: Evaluation) -> pl.DataFrame:
     """Return the areas of segments in their order, and what a watch says, if there is one."""
-    if not found.in_order or found.segments.height == 1:
-        return pl.DataFrame()
     keys = found.segments.select("segment", "key_0", at="name").drop_nulls("key_0")
     if found.in_time:
         keys = keys.with_columns(at=milliseconds(keys["key_0"]))

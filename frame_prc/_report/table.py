@@ -70,7 +70,7 @@ def _standings(found: Evaluation) -> list[Column]:
     """Return which segments are shown to be worse or better than the others."""
     if found.against_others.is_empty():
         return []
-    words = {WORSE: "worse", BETTER: "better", SMALL: "too small", OPEN: "not shown to differ"}
+    words = {WORSE: "worse", BETTER: "better", SMALL: "too small", OPEN: "undecided"}
     ordered = found.standings.sort("segment")["standing"]
     return [_column("Beside the others", "text", [words[one] for one in ordered])]
 

@@ -11,7 +11,7 @@ import polars as pl
 from frame_prc._request.intervals import confidence
 from frame_prc._request.near_misses import measure_hint
 from frame_prc._request.options import (
-    calibration,
+    compared_at,
     is_list,
     is_number,
     key_name,
@@ -248,7 +248,7 @@ def _measured(request: Request, name: MeasureName, calibrate: Any, held: Target 
             "a threshold above 0 and below 1",
         )
     if name == "calibrated_average_precision":
-        return Measured(name, calibration("highest" if calibrate is None else calibrate))
+        return Measured(name, compared_at(calibrate))
     if calibrate is not None:
         raise OptionError(
             f"calibrate= is given with measure={name!r}",

@@ -255,6 +255,11 @@ def calibration(calibrate: Any) -> Calibration | None:
     return None if found is None else Calibration.at(found)
 
 
+def compared_at(calibrate: Any) -> Calibration:
+    """Return the prevalence at which segments are compared: by default the highest of theirs."""
+    return calibration(calibrate) or Calibration(highest=True)
+
+
 def check_deployed(request: Request, reference: Calibration | None, what: str) -> None:
     """Refuse what needs single rows at another prevalence, where these have weights."""
     if reference is not None and "pos" in request.classes:

@@ -164,6 +164,8 @@ def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
     by = [key for key, _ in keys]
     groupings = _groupings(request, [outs for _, outs in items])
     others |= {} if bin_end is None else {"bin_end": bin_end}
+    if request.missing == "drop" and len(scores) > 1:
+        scores = _on_common_rows(scores)
     columns = Columns(request, by, key_dtypes, classes, scores, groupings=groupings, **others)
     _check_no_counts(columns)
     _check_dtypes(columns)
@@ -314,11 +316,10 @@ def selected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.LazyFrame, Columns]
     )
 
 
-def with_common_rows(columns: Columns) -> Columns:
-    """Return columns in which a row without a score for one model has none for any."""
-    known = [without_nan(c.expression, c.dtype).is_not_null() for c in columns.scores]
-    scores = [replace(c, expression=pl.when(*known).then(c.expression)) for c in columns.scores]
-    return replace(columns, scores=scores)
+def _on_common_rows(scores: Sequence[Column]) -> list[Column]:
+    """Return the scores of models, of which a row has all or none."""
+    known = [without_nan(c.expression, c.dtype).is_not_null() for c in scores]
+    return [replace(c, expression=pl.when(*known).then(c.expression)) for c in scores]
 
 
 def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:

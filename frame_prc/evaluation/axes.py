@@ -49,7 +49,8 @@ class AxesVerbs(PictureVerbs[FrameT]):
             of a handful of rows, it is level. The line of a segment whose average precision is
             undefined has no points, and that of one with few positives is faint. Settings of your
             own, such as ``ax.set_title``, come after it. A legend of more than six entries is
-            beside the axes: ``plt.subplots(layout="constrained")`` makes room for it.
+            beside the axes: ``plt.subplots(layout="constrained")`` makes room for it, as a figure
+            with the current axes alone does by itself.
 
         Raises
         ------
@@ -82,7 +83,7 @@ class AxesVerbs(PictureVerbs[FrameT]):
         *,
         ax: Axes | None = None,
         ci: float = OF_EVALUATION_OR_95,
-        calibrate: float | Literal["highest", "pooled"] | None = "pooled",
+        calibrate: float | Literal["highest", "pooled"] | None = "highest",
         sort: Sort = None,
         **line: Any,
     ) -> Drawn:
@@ -146,5 +147,5 @@ class AxesVerbs(PictureVerbs[FrameT]):
         self._check_frame()
         style = check_axes("summary_to_matplotlib", ax, line)
         level, sort = confidence(self._level(ci)), check_option("sort", sort, SORTS)
-        source = self._chart_source(common_rows=True, reference=calibration(calibrate))
+        source = self._chart_source(reference=calibration(calibrate))
         return draw_summary(source, level, sort, ax, style)

@@ -22,7 +22,6 @@ from frame_prc._rows.columns import (
     collected,
     resolve,
     selected,
-    with_common_rows,
 )
 from frame_prc._rows.long import (
     PLACEHOLDERS,
@@ -167,24 +166,16 @@ class Evaluated(Generic[FrameT]):
         rows = read(self._source.lf, self._columns, in_memory=True)
         return replace(rows, kept={}) if self.reused else rows
 
-    def _rows_in_memory(self, outputs: Collection[str], *, common_rows: bool = False) -> Rows:
-        """Return rows in memory, for what looks at them more than once: a lazy frame is read here.
-
-        With ``common_rows``, ``missing="drop"`` drops the same rows for all models.
-        """
+    def _rows_in_memory(self, outputs: Collection[str]) -> Rows:
+        """Return rows in memory, for what looks at them more than once; here lazy ones are read."""
         check_one_grouping(self._request)
         columns, lf = self._columns, self._source.lf
         check_key_names(columns, outputs)
-        common_rows = common_rows and self._request.missing == "drop"
-        if self._source.in_memory and not common_rows:
+        if self._source.in_memory:
             rows = self._rows()
             return replace(rows, kept={}) if rows.kept is None else rows
-        if common_rows:
-            columns = with_common_rows(columns)
-        if not self._source.in_memory:
-            found, columns = collected(lf, columns)
-            lf = found.lazy()
-        return replace(read(lf, columns, in_memory=True), kept={})
+        found, columns = collected(lf, columns)
+        return replace(read(found.lazy(), columns, in_memory=True), kept={})
 
     # --- results -------------------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ class PictureVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = "pooled",
+        calibrate: float | Literal["highest", "pooled"] | None = "highest",
         sort: Sort = None,
         kind: Kind = "dots",
         dark: bool = False,
@@ -192,9 +192,9 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline
             The name of a model, from which the difference of each other model is shown.
         calibrate
-            Compare all segments at one prevalence, by their calibrated average precision:
-            ``"pooled"``, the share of positives of all rows of the model, ``"highest"`` (see
-            :func:`summary`), or a number between 0 and 1. ``None``: the plain average precision,
+            Compare all segments at one prevalence, by their calibrated average precision: the
+            highest of theirs as in :func:`summary`, ``"pooled"``, the share of positives of all
+            rows of the model, or a number between 0 and 1. ``None``: the plain average precision,
             which is higher where positives are more frequent.
         sort
             The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``,
@@ -287,7 +287,7 @@ class PictureVerbs(Evaluated[FrameT]):
         from frame_prc._charts import saving, summary  # now that Altair is there
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
-        source = self._chart_source(common_rows=True, reference=reference)
+        source = self._chart_source(reference=reference)
         return saving.with_files(
             summary.plot_summary(source, pairs, baseline, sort, level, look, kind)
         )
@@ -358,9 +358,7 @@ class PictureVerbs(Evaluated[FrameT]):
         found = table.finished(self._rows_in_memory(table.outputs)).collect()
         return in_order_of_models(found, self._request)
 
-    def _chart_source(
-        self, *, common_rows: bool = False, reference: Calibration | None = None
-    ) -> ChartSource:
+    def _chart_source(self, *, reference: Calibration | None = None) -> ChartSource:
         """Return the segments of rows, of counts, or of a curve frame."""
         from frame_prc._charts.data import source_of_curve, source_of_rows
         from frame_prc._curves.curve import CURVE
@@ -370,7 +368,7 @@ class PictureVerbs(Evaluated[FrameT]):
             check_unused(**self.roles)
             points = scan_all(self._native).collect()
             return source_of_curve(points, reference, ascending=self.roles.get("ascending", False))
-        rows = self._rows_in_memory(CURVE, common_rows=common_rows)
+        rows = self._rows_in_memory(CURVE)
         return source_of_rows(rows, reference)
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
@@ -418,16 +416,15 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline
             A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
-            The prevalence at which segments are compared: ``"pooled"``, the default, is the share
-            of positives of all rows of the model; for ``"highest"`` see :func:`summary`. Give a
-            number between 0 and 1 to hold reports of several months to the same one.
+            The prevalence at which segments are compared, as in :func:`summary`. Give a number
+            between 0 and 1 to hold reports of several months to the same one.
         sections
             What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
             default; also ``"roc"`` (ROC curves), ``"scores"`` (how the scores of either class are
-            spread), ``"reliability"`` (of scores that are probabilities) and ``"time"``: if the
-            only key is a time, a number or an ordered category, the area of each segment in that
-            order, with the limits of :func:`monitor`. The first 8 segments are the reference; of
-            fewer than 16, the first half. It needs NumPy.
+            spread), ``"reliability"`` (of scores that are probabilities) and ``"time"``: the
+            area of each week, say, with the limits of :func:`monitor`. One key is then a time, or a
+            number or an ``Enum`` if none is; segments of other keys are taken together. The first 8
+            values are the reference; of fewer than 16, the first half. It needs NumPy.
         title
             The title of the page.
         note
@@ -501,7 +498,7 @@ class PictureVerbs(Evaluated[FrameT]):
             *scorecard_of(options).outputs,
         ]  # its tables name the model, even if there is one
         if (engine := self._engine) is None:
-            rows = self._rows_in_memory(outputs, common_rows=True)
+            rows = self._rows_in_memory(outputs)
         else:
             rows = self._counts_of_engine(engine, outputs)
         write(evaluate(rows, asked, options), paths)

@@ -68,9 +68,9 @@ pos_label
     if the value never occurs.
 missing
     How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
-    ``"drop"``: leave such rows out, separately for each model (where models are compared, for all
-    of them), and report their number in ``n_dropped``. ``"unretrieved"``: count a row without a
-    score in the totals, as one that no threshold retrieves; a missing truth still raises.
+    ``"drop"``: leave such rows out, also for the models that have a score (those of long data have
+    rows of their own), and report their number in ``n_dropped``. ``"unretrieved"``: count a row
+    without a score in the totals, as one that no threshold retrieves; a missing truth still raises.
 ascending
     ``True`` if a lower score means more likely positive, as for distances and ranks. A row is then
     predicted positive if ``score <= threshold``, and thresholds ascend along a curve, from ``-inf``

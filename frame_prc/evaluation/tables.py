@@ -13,14 +13,13 @@ from frame_prc._request.comparisons import (
     segments_are,
 )
 from frame_prc._request.intervals import confidence
-from frame_prc._request.options import calibration
+from frame_prc._request.options import compared_at
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import (
     AT_THRESHOLD,
     OF_PROBABILITIES,
     PARTIAL_ROC_AUC,
-    Calibration,
     Interval,
     SegmentsAre,
 )
@@ -136,7 +135,7 @@ class TableVerbs(Evaluated[FrameT]):
         interval = Interval(confidence(self._level(ci)))
         if overall:
             check_pooled(self._request)
-        reference = calibration(calibrate) or Calibration(highest=True)
+        reference = compared_at(calibrate)
         are = segments_are(segments, overall=overall)
         named = measure_list(
             measures, MEASURES, (PARTIAL_ROC_AUC, *OF_PROBABILITIES, *AT_THRESHOLD)

@@ -274,7 +274,7 @@ def plot_summary(
     *,
     ci: float = 0.95,
     baseline: str | None = None,
-    calibrate: float | Literal["highest", "pooled"] | None = "pooled",
+    calibrate: float | Literal["highest", "pooled"] | None = "highest",
     sort: Sort = None,
     kind: Kind = "dots",
     dark: bool = False,
@@ -370,7 +370,7 @@ def summary_to_matplotlib(
     *,
     ax: Axes | None = None,
     ci: float = 0.95,
-    calibrate: float | Literal["highest", "pooled"] | None = "pooled",
+    calibrate: float | Literal["highest", "pooled"] | None = "highest",
     sort: Sort = None,
     **line: Any,
 ) -> Drawn: ...

@@ -6,6 +6,7 @@ import optional
 import polars as pl
 import pytest
 from browsing import opened, requests, until, visit
+from chart_reading import read
 
 pytestmark = pytest.mark.thorough
 
@@ -122,7 +123,7 @@ def texts(browser):
 def rows_of(chart):
     """Return the thresholds that can be chosen."""
     spec = chart.to_dict()
-    return [row["threshold"] for row in spec["datasets"][spec["data"]["name"]]]
+    return [row["threshold"] for row in read(spec, spec["data"])]
 
 
 def choose(browser, threshold):

@@ -128,7 +128,7 @@ def test_a_line_opens_at_its_first_step_and_not_at_the_start_point():
         (view, rows) for view, rows in drawn(chart, "rule", "height") if "y2" in view["encoding"]
     ]
     assert opening["mark"]["opacity"] < 0.5
-    assert opening["transform"][1] == {"filter": "datum.tp + datum.fp == 0"}
+    assert opening["transform"][0] == {"filter": "datum.tp + datum.fp == 0"}
 
 
 def test_lines_of_few_positives_are_faint_and_say_so():
@@ -281,6 +281,14 @@ def test_the_axis_ends_above_what_is_low(first, y, top):
     assert (f"The axis of precision ends at {top:g}." in " ".join(words(chart))) == (top < 1)
     scores = {row["f_score"] for _, rows in drawn(chart, "line", "f_score") for row in rows}
     assert scores == {f for f in (0.2, 0.4, 0.6, 0.8) if f / (2 - f) < top}
+
+
+def test_lines_of_nearly_equal_f1_share_a_label():
+    chart = ROWS.prc.plot("late", "score", iso_f1=[0.2, 0.4, 0.413, 0.6])
+    [(_, labels)] = drawn(chart, "text", "label")
+    assert [row["label"] for row in labels] == ["F1 = 0.2", "F1 = 0.4, 0.413", "F1 = 0.6"]
+    between = sum(f / (2 - f) for f in (0.4, 0.413)) / 2
+    assert labels[1]["precision"] == pytest.approx(between)
 
 
 def test_points_are_inside_the_axis():

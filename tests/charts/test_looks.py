@@ -24,19 +24,23 @@ def luminance(colour):
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
+def contrast(one, other):
+    """Return the contrast ratio of WCAG 2.1."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_lines_stand_out_from_the_ground(dark):
     chart = segments(21).prc.plot("late", "old", by="segment", facet=False, dark=dark)
     [(line, _)] = drawn(chart, "line", "threshold")
     colours = line["encoding"]["color"]["scale"]["range"]
     dashes = line["encoding"]["strokeDash"]["scale"]["range"]
-    ground = luminance(chart.to_dict()["config"]["background"])
-    contrasts = [
-        (max(luminance(c), ground) + 0.05) / (min(luminance(c), ground) + 0.05) for c in colours
-    ]
+    ground = chart.to_dict()["config"]["background"]
+    contrasts = [contrast(colour, ground) for colour in colours]
     assert min(contrasts) > 2
     assert min(contrasts[:3]) > 3
-    assert (ground < luminance(colours[0])) == dark
+    assert (luminance(ground) < luminance(colours[0])) == dark
     assert len({(c, tuple(d)) for c, d in zip(colours, dashes, strict=True)}) == 21
 
 
@@ -81,6 +85,46 @@ def test_colours_are_told_apart_by_all_who_see(dark, seen):
 def test_the_first_three_colours_are_told_apart_in_grey_print(dark):
     lightness = sorted(lab(colour)[0] for colour in Look(dark=dark).colours(3))
     assert min(np.diff(lightness)) > 8
+
+
+GALLERY = {
+    "curves": lambda dark: REGIONS.prc.plot("late", ["old", "new"], by="region", dark=dark),
+    "points": lambda dark: REGIONS.prc.plot(
+        "late", "old", points={"recall": 0.7, "f_beta": [1, 0.5]}, roc=True, dark=dark
+    ),
+    "rows": lambda dark: REGIONS.prc.plot_summary("late", ["old", "new"], by="region", dark=dark),
+    "weeks": lambda dark: REGIONS.with_columns(
+        week=pl.date(2024, 1, 1) + pl.duration(weeks=pl.col("old").rank("dense") % 3)
+    ).prc.plot_summary("late", ["old", "new"], by="week", dark=dark),
+}  # fmt: skip
+
+
+def hues(part, name=""):
+    """Yield each colour of a chart below the name that it has there."""
+    if isinstance(part, dict):
+        for key, inner in part.items():
+            yield from hues(inner, name if key in {"value", "scale", "range"} else key)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from hues(inner, name)
+    elif re.fullmatch("#[0-9A-Fa-f]{6}", str(part)):
+        yield name, part
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", GALLERY)
+def test_pictures_of_the_gallery_are_read_on_either_ground_by_all_who_see(name, dark):
+    spec, look = specification(GALLERY[name](dark)), Look(dark=dark)
+    found = {*hues({key: part for key, part in spec.items() if key != "datasets"})}
+    ground = lab(look.background)
+    # Grids are faint, and a mark may have the colour of the ground around it, or in it.
+    quiet = {look.faint, look.background}
+    marks = {colour for _, colour in found} - quiet
+    assert look.colours(1)[0] in marks
+    for seen in SEEN:
+        assert min(abs(lab(colour, seen)[0] - ground[0]) for colour in marks) > 25
+    words = {colour for name, colour in found if name.endswith("Color")} - quiet
+    assert min(contrast(colour, look.background) for colour in words) > 4.5
 
 
 def test_sizes_and_title_are_as_asked_for():

@@ -23,7 +23,8 @@ def at_recalls(rows):
 
 def overlays(chart):
     """Return the curve behind each panel; those of points have a threshold."""
-    return [rows for _, rows in drawn(chart, "line", "recall", "series") if len(rows[0]) == 3]
+    behind = [rows for _, rows in drawn(chart, "line", "recall", "precision")]
+    return [rows for rows in behind if not {"threshold", "f_score"} & {*rows[0]}]
 
 
 def precision(found, wrong, odds):

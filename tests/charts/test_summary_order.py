@@ -112,7 +112,7 @@ def test_models_have_colours_in_the_order_given(models, given):
 
 
 def test_all_rows_come_first_in_bold_above_a_line():
-    chart = ROWS.prc.plot_summary("late", MODELS, by="segment")
+    chart = ROWS.prc.plot_summary("late", MODELS, by="segment", calibrate="pooled")
     [(view, rows)] = drawn(chart, "circle", "average_precision")
     assert view["encoding"]["y"]["sort"][0] == WHOLE
     assert WHOLE in view["encoding"]["y"]["axis"]["labelFontWeight"]["condition"]["test"]
@@ -195,9 +195,7 @@ def test_two_keys_are_a_heat_map_on_request():
     encoding = cells[0]["encoding"]
     assert (encoding["x"]["sort"], encoding["y"]["sort"]) == (["a", "b"], ["ant", "bee", "zoo"])
     measures = "calibrated_average_precision"
-    table = rows.prc.summary(
-        "late", "old", by=["day", "segment"], calibrate="pooled", measures=measures
-    )
+    table = rows.prc.summary("late", "old", by=["day", "segment"], measures=measures)
     wanted = table.select(measures, "n_pos").sort(pl.all()).rows()
     found = of(cells[1], "average_precision", "text")
     assert sorted((row["average_precision"], int(row["text"])) for row in found) == [

@@ -7,7 +7,7 @@ import re
 
 import polars as pl
 import pytest
-from chart_reading import REGIONS, ROWS, drawn, of, specification, views, words
+from chart_reading import REGIONS, ROWS, drawn, drawn_digits, of, read, specification, views, words
 from kinds import every_kind
 from layers import also
 
@@ -20,7 +20,7 @@ COUNTS = ["tp", "fp", "fn", "tn", "precision", "recall"]
 def rows_of(chart):
     """Return the rows that all panels share."""
     spec = specification(chart)
-    return spec["datasets"][spec["data"]["name"]]
+    return read(spec, spec["data"])
 
 
 def slider(chart):
@@ -40,10 +40,11 @@ def chosen(chart):
 
 
 def assert_is_verb(chart, points):
-    """Compare all rows of a chart with operating points at their thresholds."""
+    """Compare all rows of a chart with operating points at their thresholds, to five digits."""
     known = points.with_columns(F1="f_score", predicted=pl.col("tp") + pl.col("fp"))
     columns = ["threshold", *COUNTS, "F1", "predicted", "predicted_rate"]
-    expected = known.sort("line", "threshold").select(columns).to_dicts()
+    rates = pl.col("precision", "recall", "F1", "predicted_rate").round_sig_figs(5)
+    expected = known.sort("line", "threshold").select(columns).with_columns(rates).to_dicts()
     found = sorted(rows_of(chart), key=lambda row: (row["line"], row["threshold"]))
     assert of(found, *columns) == [
         {name: value if value is None else pytest.approx(value) for name, value in row.items()}
@@ -211,7 +212,7 @@ def test_ribbons_are_those_of_the_curve():
     chart = ROWS.prc.plot("late", "score", x="threshold", ci=0.9)
     ends = ["precision_low", "precision_high"]
     curve = ROWS.prc.curve("late", "score", ci=0.9, start=None)
-    assert of(rows_of(chart), *ends) == curve.select(ends).to_dicts()
+    assert of(rows_of(chart), *ends) == drawn_digits(curve.select(ends)).to_dicts()
 
 
 @pytest.mark.parametrize(

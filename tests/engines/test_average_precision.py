@@ -39,7 +39,7 @@ TIES = pl.select(
         (ROWS, ("truth", "score"), {"by": "segment", "calibrate": 0.9, "weight": "weight"}),
         (ROWS, ("truth", ["score", "other"]), {"by": "week", "calibrate": "pooled"}),
         (ROWS, ("truth", "score"), {"model": "segment", "by": "week", "calibrate": "pooled"}),
-        (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop", "calibrate": "pooled"}),
+        (HOLES, ("truth", ["score", "other"]), {"missing": "drop", "calibrate": "pooled"}),
         (ROWS.clear(), ("truth", "score"), {"bounds": True}),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",

@@ -131,11 +131,9 @@ def test_pooled_is_the_prevalence_of_all_rows_of_a_model(kind):
             "two": [1.0, None, 7.0, 3.0, 4.0, None, 1.0, 0.0],
         }
     )
-    table = kind.rows(
-        frame_prc.average_precision(
-            kind.make(df), "truth", ["one", "two"], by="key", calibrate="pooled", missing="drop"
-        )
-    )
+    long = df.unpivot(["one", "two"], index=["key", "truth"], variable_name="m", value_name="score")
+    asked = {"by": "key", "model": "m", "calibrate": "pooled", "missing": "drop"}
+    table = kind.rows(frame_prc.average_precision(kind.make(long), "truth", "score", **asked))
     assert table["reference_prevalence"].to_list() == [3 / 8, 3 / 8, 2 / 6, 2 / 6]
     own = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "one", calibrate="pooled"))
     plain = frame_prc.average_precision(df, "truth", "one")["average_precision"].item()

@@ -254,7 +254,7 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
         sorted_by = find(browser, "#scorecard th[aria-sort]").get_attribute("aria-sort")
         assert sorted_by == ("descending" if descending else "ascending")
     shown = texts(browser, f"#scorecard tbody tr > :nth-child({column + 1})")
-    options = {"by": "segment", "cluster": "day", "calibrate": "pooled", "details": True}
+    options = {"by": "segment", "cluster": "day", "details": True}
     expected = frame_prc.summary(ROWS, "truth", TWO, **options)
     expected = expected.filter(model="good").sort("calibrated_average_precision", descending=True)
     areas = [
@@ -483,7 +483,7 @@ def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
     saved = pl.read_csv(csv)
     assert saved.height > 1
     if name == "areas":
-        options = {"by": "segment", "cluster": "day", "calibrate": "pooled", "details": True}
+        options = {"by": "segment", "cluster": "day", "details": True}
         summary = ROWS.prc.summary("truth", TWO, **options).filter(model="good")
         found = saved["good: Calibrated AP low"].to_list()
         assert found == pytest.approx(

@@ -104,7 +104,7 @@ ROC = ["roc_auc", "roc_auc_std_error", "roc_auc_low", "roc_auc_high"]
 @pytest.mark.parametrize("options", [{}, CLUSTERED], ids=str)
 def test_tables_are_those_of_the_other_verbs(of_segments, of_clusters, options):
     found = of_clusters if options else of_segments
-    given = {"calibrate": "pooled", "adjust": "holm", **options}
+    given = {"calibrate": "highest", "adjust": "holm", **options}
     of_summary = {name: value for name, value in given.items() if name != "adjust"}
     summary = ROWS.prc.summary("truth", TWO, overall=True, **BY, **of_summary, details=True)
     same(found["scorecard"], summary.drop(ROC))
@@ -198,9 +198,7 @@ def test_counts_have_the_numbers_of_their_rows(tmp_path):
     found = checked(numbers(counts, tmp_path, **COUNTED, **BY))
     same(
         [record | {"model": "x"} for record in found["scorecard"]],
-        ROWS.prc.summary(
-            "truth", "good", overall=True, **BY, calibrate="pooled", details=True
-        ).drop(ROC),
+        ROWS.prc.summary("truth", "good", overall=True, **BY, details=True).drop(ROC),
     )
     assert found["against_others"] == found["differences"] == found["models"] == []
     assert found["findings"][1]["text"].startswith("Not tested: ")
@@ -210,7 +208,7 @@ def test_counts_have_the_numbers_of_their_rows(tmp_path):
 def test_a_relation_is_collected_as_counts(tmp_path):
     relation = duckdb_kind().make(ROWS)
     found = numbers(relation, tmp_path, "truth", TWO, **BY)
-    same(found["scorecard"], ROWS.prc.summary("truth", TWO, overall=True, **BY, calibrate="pooled"))
+    same(found["scorecard"], ROWS.prc.summary("truth", TWO, overall=True, **BY))
     assert found["evaluated"]["truth"] == "truth"
     assert "not tested" in found["findings"][1]["text"]
     with pytest.raises(OptionError, match="cluster= does not run inside a DuckDB relation"):
@@ -220,7 +218,7 @@ def test_a_relation_is_collected_as_counts(tmp_path):
 def test_long_data_have_the_models_of_their_column(tmp_path):
     long = ROWS.unpivot(TWO, index=["truth", "segment"], variable_name="m", value_name="score")
     found = numbers(long, tmp_path, "truth", "score", model="m", **BY)
-    same(found["scorecard"], ROWS.prc.summary("truth", TWO, overall=True, **BY, calibrate="pooled"))
+    same(found["scorecard"], ROWS.prc.summary("truth", TWO, overall=True, **BY))
     assert found["evaluated"]["models"] == ["good", "weak"]
     assert found["findings"][1]["text"] == (
         "good has the largest average precision; whether it is better is not tested."
@@ -230,9 +228,7 @@ def test_long_data_have_the_models_of_their_column(tmp_path):
 def test_rows_that_lack_a_score_are_left_out_for_all_models(tmp_path):
     found = numbers(MISSING, tmp_path, "truth", TWO, missing="drop", **BY)
     assert found["evaluated"]["n_dropped"] == 100
-    complete = MISSING.drop_nulls("good").prc.summary(
-        "truth", TWO, overall=True, **BY, calibrate="pooled"
-    )
+    complete = MISSING.drop_nulls("good").prc.summary("truth", TWO, overall=True, **BY)
     same(found["scorecard"], complete.with_columns(n_dropped=None).drop("n_dropped"))
     kept = numbers(MISSING, tmp_path, "truth", TWO, missing="unretrieved", **BY)
     assert kept["evaluated"]["n"] == ROWS.height

@@ -15,6 +15,7 @@ import pytest
 from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
+from frame_prc import OptionError
 from frame_prc._report import page as page_module
 from frame_prc._report.period import last_day, unit_of
 
@@ -112,7 +113,7 @@ def test_a_difference_is_the_new_model_less_the_old_one_everywhere(report):
     found = data_of(text)
     differences = next(c for c in found["columns"] if c["label"] == "Difference")
     assert differences["model"] == "good \N{MINUS SIGN} weak"
-    by_segment = ROWS.prc.compare_models("truth", TWO, by="segment", calibrate="pooled")
+    by_segment = ROWS.prc.compare_models("truth", TWO, by="segment", calibrate="highest")
     for name, column in (("difference", "values"), ("ci_low", "low"), ("ci_high", "high")):
         expected = by_segment.sort("segment")[name].to_list()
         assert differences[column] == pytest.approx(expected, rel=1e-9)
@@ -137,11 +138,10 @@ def test_sections_are_those_asked_for(report):
         ("day", "Alarm</strong>, of days after the first 8: weak in none and good in "),
         (WEEK, "Alarm</strong>, of weeks after the first 2: weak in none and good in 1 of 2"),
         (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "of periods after the first 2: "),
-        ("segment", None),
-        ([WEEK, "segment"], None),
+        (["segment", WEEK], "Alarm</strong>, of weeks after the first 2: weak in none and good"),
         (WEEK.dt.truncate("1q"), None),
     ],
-    ids=["days", "weeks", "categories", "names", "two keys", "one quarter"],
+    ids=["days", "weeks", "categories", "two keys", "one quarter"],
 )
 def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by, alarm):
     late = pl.col("day") >= date(2024, 1, 22)
@@ -156,6 +156,72 @@ def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by,
     assert alarm in page
     [rows] = charts["time"]["light"]["datasets"].values()
     assert [row["name"] for row in rows if row["conclusion"] == "alarm"]
+
+
+def relation_of_rows():
+    duckdb = optional.require_module("duckdb")
+    return duckdb.connect().from_arrow(ROWS.to_arrow()), ("truth", TWO), {}
+
+
+def long_rows():
+    long = ROWS.unpivot(TWO, index=["truth", "segment"], variable_name="m", value_name="score")
+    return long, ("truth", "score"), {"model": "m"}
+
+
+def counts_of_rows():
+    counts = ROWS.prc.counts("truth", TWO, by="segment")
+    return counts, (), {"score": "threshold", "pos": "pos", "neg": "neg", "model": "model"}
+
+
+def curves_of(data):
+    return {(data["models"][line["model"]], line["segment"]): line for line in data["curves"]}
+
+
+def areas_of(data):
+    columns = [column for column in data["columns"] if column["label"] == "Calibrated AP"]
+    return {column["model"]: column["values"] for column in columns}
+
+
+@pytest.mark.parametrize("given", [relation_of_rows, long_rows, counts_of_rows])
+def test_the_page_of_rows_elsewhere_draws_what_that_of_rows_draws(given, report, tmp_path):
+    frame, columns, roles = given()
+    asked = {"by": "segment", "sections": ["curves", "segments", "thresholds", "roc", "scores"]}
+    path, _ = frame_prc.report(frame, tmp_path / "r.html", *columns, **roles, **asked)
+    found, wanted = data_of(path.read_text(encoding="utf-8")), data_of(report(**asked)[0])
+    assert set(found["charts"]) == set(wanted["charts"]) - {"models"}
+    curves, known = curves_of(found), curves_of(wanted)
+    assert curves.keys() == known.keys()
+    for line, own in curves.items():
+        for column in ("recall", "precision", "height"):
+            assert own[column] == pytest.approx(known[line][column], abs=1e-4)
+    assert found["all"].keys() == wanted["all"].keys()
+    areas = {model: pytest.approx(values) for model, values in areas_of(wanted).items()}
+    assert areas_of(found) == areas
+
+
+def test_segments_of_other_keys_are_taken_together_over_time(tmp_path):
+    week, given = WEEK.alias("week"), {"cluster": "day", "calibrate": 0.3, "sections": "time"}
+    by_week, both = (
+        json.loads(path.read_text(encoding="utf-8"))
+        for by in (week, ["segment", week])
+        for path in ROWS.prc.report(tmp_path / "r.json", "truth", TWO, by=by, **given)
+    )
+    assert both["over_time"] == by_week["over_time"]
+    assert len(both["over_time"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("by", "found"),
+    [
+        (None, "the keys are none"),
+        ("segment", "the keys are 'segment' (String)"),
+        (["day", WEEK.alias("day_1")], "the keys are 'day' (Date), 'day_1' (Date)"),
+    ],
+)
+def test_an_order_that_is_not_there_is_asked_for(tmp_path, by, found):
+    said = re.escape(f"sections= has 'time', and {found}. Allowed: one key that is a time")
+    with pytest.raises(OptionError, match=said):
+        ROWS.prc.report(tmp_path / "r.json", "truth", TWO, by=by, sections="time")
 
 
 def test_a_page_has_its_own_title_note_date_and_colour(report):

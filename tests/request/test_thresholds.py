@@ -94,10 +94,10 @@ def test_only_rows_that_count_need_be_probabilities(kind, verb, missing):
 
 
 @every_kind
-def test_each_model_is_held_to_probabilities_by_the_rows_it_keeps(kind):
+def test_models_are_held_to_probabilities_by_the_rows_that_count(kind):
     df = LOGITS.with_columns(other=pl.Series([None, 0.2, 0.8, 0.4]))
     asked = {"missing": "drop", "thresholds": 3}
-    with pytest.raises(DataError, match="'score' has 3 rows outside"):
+    with pytest.raises(DataError, match="'score' has 2 rows outside"):
         kind.rows(frame_prc.curve(kind.make(df), "truth", ["other", "score"], **asked))
     fine = df.with_columns(
         truth=pl.Series([True, False, True, None]), other=pl.Series([None, 0.2, 0.8, 9])

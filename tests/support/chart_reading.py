@@ -51,17 +51,17 @@ def read(spec, data, transform=()):
     return rows
 
 
-def views(spec, data=None):
+def views(spec, data=None, transform=()):
     """Yield every layer with the rows it draws."""
-    data = spec.get("data", data)
+    data, transform = spec.get("data", data), [*transform, *spec.get("transform", ())]
     parts = [
         part for kind in ("layer", "concat", "hconcat", "vconcat") for part in spec.get(kind, [])
     ]
     for part in parts:
         part["datasets"] = spec["datasets"]
-        yield from views(part, data)
+        yield from views(part, data, transform)
     if not parts:
-        yield spec, read(spec, data, spec.get("transform", ()))
+        yield spec, read(spec, data, transform)
 
 
 def drawn(chart, mark, *columns):

@@ -10,6 +10,7 @@ import polars.selectors as cs
 import published
 import pytest
 from kinds import assert_rows, every_kind
+from polars.testing import assert_frame_equal
 from published_areas import every_area
 
 import frame_prc
@@ -117,6 +118,18 @@ def test_no_rows_and_no_keys_are_one_empty_row(kind, missing):
         }
     )
     assert_rows(kind, result, expected)
+
+
+@every_kind
+def test_a_row_without_a_score_is_dropped_for_all_models_of_a_list(kind):
+    other = pl.when(pl.int_range(pl.len()) % 3 > 0).then(-pl.col("score"))
+    df, models = SEGMENTS.with_columns(other=other), ["score", "other"]
+    found = kind.rows(
+        frame_prc.average_precision(kind.make(df), "truth", models, by="segment", missing="drop")
+    )
+    kept = frame_prc.average_precision(df.drop_nulls("other"), "truth", models, by="segment")
+    assert_frame_equal(found.filter(pl.col("n") > 0).drop("n_dropped"), kept)
+    assert found["n_dropped"].sum() == 2 * df["other"].null_count()
 
 
 @every_kind

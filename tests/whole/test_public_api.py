@@ -87,7 +87,7 @@ OPTIONS = {
     "plot": "x='recall', ci=None, band=False, iso_f1=None, points=None, roc=False, "
     "facet=None, overlay='auto', y='auto', dark=False, title=None, size=None",
     "plot_scores": "bins=50, dark=False, title=None, size=None",
-    "plot_summary": "ci=0.95, baseline=None, calibrate='pooled', sort=None, kind='dots', "
+    "plot_summary": "ci=0.95, baseline=None, calibrate='highest', sort=None, kind='dots', "
     "dark=False, title=None, width=None",
     "prediction_powered": "proxy, ci=0.95, measure='average_precision', at=None, details=False",
     "reliability": "bins=10, ci=0.95, details=False",
@@ -99,7 +99,7 @@ OPTIONS = {
     "below=None, details=False",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, at=None, shrink=False, details=False",
-    "summary_to_matplotlib": "ax=None, ci=0.95, calibrate='pooled', sort=None, **line",
+    "summary_to_matplotlib": "ax=None, ci=0.95, calibrate='highest', sort=None, **line",
     "threshold_table": "thresholds=None, cost=None, calibrate=None, details=False",
     "to_matplotlib": "ax=None, ci=None, **line",
     "write_ggplot": "kind='curve', start='one', keep='corners', ci=None, title=None",
