@@ -21,14 +21,15 @@ def drawn(rows: int, share: float, **keys: list[str]) -> pl.DataFrame:
     odds = share / (1 - share) * (4 * (random[0] + random[1] - 1) + 0.3 * numbers[0]).exp()
     picked = zip(keys.items(), numbers, strict=True)
     named = {name: pl.lit(pl.Series(values)).gather(number) for (name, values), number in picked}
-    return pl.select(**named, truth=random[2] < odds / (1 + odds), score=odds / (1 + odds))
+    columns = {**named, "truth": random[2] < odds / (1 + odds), "score": odds / (1 + odds)}
+    return pl.DataFrame().select(**columns)
 
 
 def precision_at_recall() -> pl.DataFrame:
     """Return the differences of precision between predictors at 70 % recall, by data set."""
     pairs = drawn(10_000, 0.05, dataset=["K562", "held out"])
     noise = pl.int_range(pl.len()).hash(9) % 1000 / 1000
-    predictors = {"model": "score", "activity": pl.col("score") * (0.5 + noise)}
+    predictors = {"model": pl.col("score"), "activity": pl.col("score") * (0.5 + noise)}
     ev = frame_prc.evaluate(pairs, "truth", predictors, by="dataset")
     return ev.compare_models(measure="precision", at={"recall": 0.7})
 
@@ -38,8 +39,9 @@ def false_positive_rate_ratios() -> pl.DataFrame:
     applicants = drawn(200_000, 0.011, age=["below 30", "30 to 49", "from 50"])
     [limit] = frame_prc.operating_points(applicants, "truth", "score", fpr=0.05)["threshold"]
     ev = frame_prc.evaluate(applicants, "truth", "score", by="age")
-    asked = {"measure": "fpr", "at": {"threshold": limit}, "scale": "ratio"}
-    return ev.compare_segments(against={"age": "below 30"}, **asked)
+    return ev.compare_segments(
+        against={"age": "below 30"}, measure="fpr", at={"threshold": limit}, scale="ratio"
+    )
 
 
 def credit_table() -> pl.DataFrame:
