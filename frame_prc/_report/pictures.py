@@ -108,21 +108,24 @@ def _models(found: Evaluation) -> AnyChart | None:
     sides = (old[0], new[0]) if rows.height == 1 else ("the second", "the first")
     intervals = dots(base, "difference", axis, alt.value(LOOK.text))
     look: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted}
-    words = _at_ends(f"← {sides[0]} better", f"{sides[1]} better →", (0, 0), **look)
+    place = ((0, 0), alt.value("width"))
+    words = _at_ends(f"← {sides[0]} better", f"{sides[1]} better →", *place, **look)
     # Of a single pair, the words at both ends are the names.
     words += [_above_row(base, "name")] if rows.height > 1 else []
     return wide(alt.layer(zero.encode(**axis.of("zero")), *intervals, *words), _STEP * rows.height)
 
 
-def _at_ends(left: str, right: str, place: tuple[int, int], **look: Any) -> list[AnyChart]:
-    """Return words at both ends of a picture, with the place of the left ones."""
+def _at_ends(
+    left: str, right: str, place: tuple[int, int], end: Any, **look: Any
+) -> list[AnyChart]:
+    """Return words at both ends of a picture, with the place of the left ones, and the end."""
     words = alt.Chart(pl.DataFrame({"left": [left], "right": [right]}))
     x, y = map(alt.value, place)
     look["limit"] = alt.ExprRef("width / 2 - 8")
     left_text, right_text = (words.mark_text(align=end, **look) for end in ("left", "right"))
     return [
         left_text.encode(text="left:N", x=x, y=y),
-        right_text.encode(text="right:N", x=alt.value("width"), y=y),
+        right_text.encode(text="right:N", x=end, y=y),
     ]
 
 
@@ -140,7 +143,8 @@ def _strip(found: Evaluation) -> AnyChart | None:
     shade = alt.condition(is_found, alt.value(1), alt.value(_PALE))
     intervals = dots(base.encode(opacity=shade), "value", axis, colour, 50 if has_names else 20)
     words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
-    labels = [words.encode(**axis.of("ci_high"), text="standing:N")] if has_names else _ends(rows)
+    named = words.encode(**axis.of("ci_high"), text="standing:N")
+    labels = [named] if has_names else _ends(rows, in_time=found.in_time)
     chart = alt.layer(*_level_of_all(found, axis), *intervals, *labels)
     return wide(chart, _HEIGHT, title=_legend_of_strip(found))
 
@@ -153,12 +157,14 @@ def _legend_of_strip(found: Evaluation) -> list[str]:
     return [f"{name}{at}.", f"Pale: not shown to differ.{small}"]
 
 
-def _ends(rows: pl.DataFrame) -> list[AnyChart]:
+def _ends(rows: pl.DataFrame, *, in_time: bool) -> list[AnyChart]:
     """Return the names of the segments at both ends, where not all have a place for theirs."""
+    # Small segments come last, but in time.
+    judged = rows if in_time else rows.filter(pl.col("standing") != SMALL)
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
-    place = (4, _HEIGHT - 8)
-    return _at_ends(", ".join(worse), ", ".join(better), place, color=LOOK.text)
+    place = ((4, _HEIGHT - 8), alt.XDatum(judged.height))
+    return _at_ends(", ".join(worse), ", ".join(better), *place, color=LOOK.text)
 
 
 def _segments(found: Evaluation) -> pl.DataFrame:

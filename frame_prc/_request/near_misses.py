@@ -88,7 +88,7 @@ def check_call(
     args: Sequence[object],
     named: Iterable[str],
 ) -> None:
-    """Refuse an unknown parameter, with a hint at the right name, and too many without a name.
+    """Refuse an unknown parameter, with a hint at the right name, one given twice, and too many.
 
     ``places`` are the parameters that need no name, the frame among them.
     """
@@ -97,6 +97,11 @@ def check_call(
             raise _unknown(called, name, own)
     if len(args) > len(places):
         raise _too_many(called, args[len(places)], places, own)
+    for name in places[: len(args)]:
+        if name in named:
+            order = ", ".join(one for one in places if one not in ("self", "frame"))
+            said = f"{called}() got {name}= twice, by its place and by its name"
+            raise ParameterError(said, f"{order} in this order, each once")
 
 
 def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:

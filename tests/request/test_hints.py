@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -253,6 +254,13 @@ def test_every_function_names_its_parameters_for_one_that_it_has_not(name):
 def test_every_method_names_its_parameters_for_one_that_it_has_not(kind, name):
     with pytest.raises(ParameterError, match=rf"^{name}\(\) has no parameter nonsense_zz=\. "):
         getattr(kind.make(ROWS).prc, name)(nonsense_zz=1)
+
+
+def test_a_parameter_given_by_place_and_by_name_is_not_lost(tmp_path):
+    says = r"^report\(\) got path= twice.* Allowed: path, truth, score in this order, each once"
+    for report in (partial(frame_prc.report, ROWS), ROWS.prc.report):
+        with pytest.raises(ParameterError, match=says):
+            report("late", "score", path=tmp_path / "page.html")
 
 
 @every_kind
