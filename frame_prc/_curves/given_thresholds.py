@@ -12,7 +12,7 @@ from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import aggregated, left_join, named
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import THRESHOLD
-from frame_prc._request.specs import GROUPING
+from frame_prc._request.specs import GROUPING, MODEL
 from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc.exceptions import ColumnError, DataError, OptionError, PrcError, nearest
@@ -232,7 +232,9 @@ def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
             else "columns of operating_points(), as there are no keys here",
             "keep the rows of one grouping, and drop the column"
             if name == GROUPING
-            else f"name {name!r} in by=, or drop it from the frame",
+            else f"name {name!r} in by=, or drop it from the frame"
+            if name != MODEL
+            else "keep the rows of one model, and drop the column",
         )
 
 

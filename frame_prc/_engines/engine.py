@@ -123,7 +123,7 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
     for name, given in refused.items():
         if given:
             option = name if "=" in name else f"{name}="
-            of_rows = name.startswith("ci") and _is_of_rows(request)
+            of_rows = name.startswith(("ci", "guarantee")) and _is_of_rows(request)
             raise OptionError(
                 f"{option} does not run inside {engine.kind}",
                 "calls without it",

@@ -47,6 +47,7 @@ _INSTEAD = {
     ),
     "ties": "top= and predicted_count= take frame_prc.Top(100, ties='expected')",
     **dict.fromkeys(("height", "figsize"), "size=(300, 200) is that of a panel of plot()"),
+    "overall": "summary(overall=True) has it, and evaluate(...).pooled() has all verbs of all rows",
 }
 # What other libraries call the measures.
 _MEASURES = {

@@ -17,7 +17,8 @@ STATUSES = {
     "no_other": "there is nothing to compare with but itself: no other segment, no earlier period",
     "few_positives": (
         "fewer than 20 positives (with weights, effective ones), in a `band` also fewer than 4 "
-        "beyond the recall: the interval may cover less than its level"
+        "beyond the recall: the interval may cover less than its level. Of `monitor`: too few for "
+        "a period alone to be an alarm"
     ),
     "few_clusters": (
         "fewer than 20 effective clusters that hold positives, or in `heterogeneity` fewer than 6 "

@@ -90,7 +90,7 @@ def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> li
             ", ".join(f"{name}=" for name in _GUARANTEED),
             "ask for it in a call of its own, without guarantee=",
         )
-    check_numpy()
+    check_numpy("guarantee=")
     return [replace(target, guarantee=float(guarantee)) for target in targets]
 
 

@@ -39,6 +39,7 @@ _A_STATE = "what monitor() returned before, with details=True, and all of it"
 _NEW = {name: pl.lit(None, pl.Float64) for name in ("bound", "error")}
 _DROP = 0.05  # of the measure, whose delay is told
 _NEXT_TO_END = 1e-9  # as a share of the range, for means of losses
+_LAST_PART = 0.1  # of a measure of the reference
 
 Row = dict[str, Any]
 
@@ -310,6 +311,14 @@ class _Watch:
         row |= {"z": z, "bound": bound, "n_periods": periods}
         row["limit"] = _value(limit, self.measure)
         row["conclusion"] = "alarm" if size > bound else "quiet"
+        if size <= bound and row["status"] == "ok" and self._is_out_of_reach(limit):
+            row["status"] = self.measure.few
+
+    def _is_out_of_reach(self, limit: float) -> bool:
+        """Return whether a period alone can hardly be an alarm: all but its last part must go."""
+        reference, worse = self.series.of_reference, self.series.worse
+        left = (_share(-worse * one) for one in (limit, reference))
+        return next(left) < _LAST_PART * next(left)
 
     def finished(self) -> list[Row]:
         """Return the rows, with what all of them have."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from frame_prc._engines.engine import HELD_BY_COLUMN
-from frame_prc._frames.border import FrameT
+from frame_prc._frames.border import FrameT, is_frame
 from frame_prc._request.options import calibration, check_deployed
 from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._request.targets import (
@@ -260,6 +260,12 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         costs = None if cost is None else targets({"cost": cost})[0].costs
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
+        if is_frame(thresholds):
+            raise OptionError(
+                "thresholds= is a frame",
+                "numbers for all segments",
+                "operating_points(threshold=) and summary(at=) take a frame of thresholds",
+            )
         if thresholds is not None:
             asked = {"threshold": thresholds}
         table = ThresholdTable(

@@ -101,7 +101,7 @@ class Evaluation(
             )
         return self._changed(conditions=(*self.conditions, condition))
 
-    def segments(self, by: IntoKeys | None) -> Evaluation[FrameT]:
+    def segments(self, by: IntoKeys | None = None) -> Evaluation[FrameT]:
         """Evaluate other segments of the same rows.
 
         Parameters

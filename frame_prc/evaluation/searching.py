@@ -156,7 +156,7 @@ class SearchVerbs(Evaluated[FrameT]):
         check_one_model(asked)
         check_one_grouping(asked)
         check_searched(asked, level)
-        check_numpy()
+        check_numpy("find_segments()")
         check_option("depth", depth, (1, 2))
         cut, fewest = whole("quantiles", quantiles, 2, 20), whole("min_positives", min_positives, 1)
         check_option("measure", measure, PERMUTED)
@@ -231,8 +231,10 @@ class SearchVerbs(Evaluated[FrameT]):
             mean of the logits of the first periods, weighted. The conclusion is ``"reference"``,
             ``"quiet"`` or ``"alarm"``, and null where the ``status`` says why: ``"no_period"`` of
             rows without one, ``"no_reference"`` if fewer than two of the first periods have a
-            value, or none a standard error, ``"plan_ended"`` after the last look. Sorted by the
-            keys.
+            value, or none a standard error, ``"plan_ended"`` after the last look. A quiet period
+            is ``"few_positives"`` (or another few) if it could hardly be an alarm by itself, as its
+            ``limit`` is below a tenth of the reference: take longer periods, or a ``window``. An
+            alarm may also be the mean of the last 2, 4, 8 ... periods. Sorted by the keys.
 
         Notes
         -----
@@ -271,7 +273,7 @@ class SearchVerbs(Evaluated[FrameT]):
         self._check_frame()
         asked, level = self._request, confidence(self._level(ci))
         check_one_grouping(asked)
-        check_numpy()
+        check_numpy("monitor()")
         first, looks, key = *plan_of(plan), key_name(over)
         lond = check_option("adjust", adjust, (None, "lond")) == "lond"
         found = held_measure(measured(asked, measure, calibrate, given_at(at)), calibrate)

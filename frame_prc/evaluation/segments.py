@@ -225,7 +225,7 @@ class SegmentVerbs(Evaluated[FrameT]):
 
         check_one_grouping(self._request)
         check_segments(self._request)
-        check_numpy()
+        check_numpy("shrunk()")
         level, held = confidence(self._level(ci)), given_at(at)
         found = measured(self._request, measure, calibrate, held)
         check_has_better(found.name, "shrunk() ranks segments, and is asked for")

@@ -173,6 +173,16 @@ def test_the_delay_is_the_median_look_of_series_that_drop(drop):
     assert quiet.delay(0.05, looks, drop) == pytest.approx(np.median(alarms), abs=0.5)
 
 
+def test_a_period_that_could_hardly_be_an_alarm_is_said_to_be_small():
+    place = pl.int_range(pl.len())
+    frame = rows().filter((pl.col("week") < 14) | (place % 25 == 0))
+    later = watched(frame).filter(pl.col("week") >= 14)
+    is_far = later["limit"] < later["reference"] / 10
+    assert later["conclusion"].unique().to_list() == ["quiet"]
+    assert is_far.any()
+    assert later["status"].to_list() == ["few_positives" if one else "ok" for one in is_far]
+
+
 def test_what_comes_after_the_plan_and_without_a_reference_is_said():
     late = watched(rows(), plan=(8, 5))
     assert late["status"].to_list() == ["ok"] * 13 + ["plan_ended"] * 7
