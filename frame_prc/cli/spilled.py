@@ -119,8 +119,8 @@ def _check(call: Call) -> None:
 def _copied(call: Call, read: list[str], path: Path) -> Call:
     """Write columns, and keys that are computed; return the call on the names they have there."""
     keys = listed(call.get("by"))
-    computed = [key for key in keys if isinstance(key, pl.Expr)]
-    renamed = {name: f"{name} of rows" for name in names_of_keys(computed)}
+    made = [key for key in keys if isinstance(key, pl.Expr)]
+    renamed = {name: f"{name} of rows" for name in names_of_keys(made)}
 
     def of(value: Any) -> Any:
         if isinstance(value, dict):
@@ -130,7 +130,7 @@ def _copied(call: Call, read: list[str], path: Path) -> Call:
         return renamed.get(value, value) if isinstance(value, str) else value
 
     columns = [named(name).alias(renamed.get(name, name)) for name in read]
-    call.source.rows.select(*columns, *computed).sink_parquet(path, compression="lz4")
+    call.source.rows.select(*columns, *made).sink_parquet(path, compression="lz4")
     roles = {name: of(call.get(name)) for name in _ROLES if name in call.parameters}
     return call.but(**roles, by=names_of_keys(keys) or None)
 

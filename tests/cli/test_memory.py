@@ -126,7 +126,7 @@ def stay(*_):
     open("reached", "w").close()
     while True:
         time.sleep(0.1)
-spilled._computed = stay
+spilled.computed = stay
 sys.exit(main(sys.argv[1:]))
 """
 
