@@ -156,6 +156,9 @@ def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
     ]
 
 
+FEWEST_TOLD = 6.0
+
+
 def told_by(variance: pl.Expr, fourth: pl.Expr, every: pl.Expr) -> pl.Expr:
     """Return how many normal rows would tell as much of a variance, at most ``every``.
 
@@ -164,7 +167,7 @@ def told_by(variance: pl.Expr, fourth: pl.Expr, every: pl.Expr) -> pl.Expr:
     that of their fourth powers. With fewer than 6 Student's t would be wider than any value.
     """
     alike = variance * (variance / fourth)  # so many rows of equal influences
-    known = (2 * alike / (1 - alike / every)).clip(lower_bound=6.0)
+    known = (2 * alike / (1 - alike / every)).clip(lower_bound=FEWEST_TOLD)
     return pl.when(alike < every).then(pl.min_horizontal(every, known)).otherwise(every)
 
 

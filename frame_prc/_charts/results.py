@@ -130,7 +130,7 @@ def _has_several_measures(frame: pl.DataFrame) -> bool:
 def _value_of(frame: pl.DataFrame) -> str:
     """Return the column that the interval of a table is of, if it has one."""
     before = [*takewhile(lambda name: name != "ci_low", frame.columns)]
-    return next(name for name in reversed(before) if name != "std_error")
+    return next((name for name in reversed(before) if name != "std_error"), "")
 
 
 def _too_many(count: str, most: int) -> DataError:

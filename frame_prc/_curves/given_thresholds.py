@@ -88,7 +88,9 @@ class GivenThresholds:
             f"{self.role}= has several thresholds for a segment, such as those of {lowest!r} and "
             f"{highest!r}",
             "one for each segment (and model)",
-            f"keep those of one target: chosen.filter(pl.col('target') == {lowest!r})",
+            f"keep those of one target: chosen.filter(pl.col('target') == {lowest!r})"
+            if lowest != highest and not lowest.startswith(THRESHOLD)
+            else "chosen.unique(keys) keeps one of them",
         )
 
 

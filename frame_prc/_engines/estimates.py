@@ -27,6 +27,7 @@ from frame_prc._engines.segments import by_segment
 from frame_prc._engines.spark_ranges import cut_and_kept
 from frame_prc._engines.streams import in_order, streams, with_point
 from frame_prc._formulas import exact_sum, harmonic
+from frame_prc._inference.at_threshold import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
@@ -81,6 +82,10 @@ def paired_sums(
         names = [one.suffix for one in joined]
         sums = _over_cells(first, names, [[measure]] * number) | _over_clusters(number)
         sums |= _products(number)
+        if measure.of_decisions:
+            moved = [nw.col(f"influence_{i}") for i in range(number)]
+            negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
+            sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])
         found = collected(first, _by_keys(_cells(joined, first), first, sums))
     return [_of_model(found, first, measure, i) for i in range(number)], found
 

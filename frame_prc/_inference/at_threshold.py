@@ -125,6 +125,7 @@ class AtThreshold(TiedMeasure):
     at: Target = _HALF
     scored = True
     counted = True
+    of_decisions = True
     is_defined = pl.col("has_measure")
     rests_on = pl.col("trials")
 
@@ -372,3 +373,43 @@ def _matthews(of: Dialect) -> tuple[Any, Any, list[Any]]:
         (slope / root - r / 2 * (1 / first + 1 / second)) / 2 for slope, first, second in of_cells
     ]
     return (1 + r) / 2, (1 - r) / 2, influence
+
+
+# --- rows that two models decide differently -----------------------------------------------------
+
+_CLASSES = ("positives", "negatives")
+# Of a class in which about fewer rows are decided differently, some more may be by chance,
+_FEW_DIFFER = 10
+# and so many more would add a tenth to the variance.
+_UNSEEN = 30
+
+
+def sums_of_decisions(
+    moved: Sequence[Any], on_negatives: Sequence[Any], pairs: Sequence[tuple[int, int]]
+) -> dict[str, Any]:
+    """Return what rows of each class tell of differences, by the influences on several models.
+
+    They are the square of the largest influence on each model, and the sums of the squares of
+    differences. Of ``on_negatives`` the influences of positive rows are 0.
+    """
+    own = [[one - n for one, n in zip(moved, on_negatives, strict=True)], on_negatives]
+    found: dict[str, Any] = {}
+    for name, parts in zip(_CLASSES, own, strict=True):
+        found |= {f"largest_of_{name}_{i}": (one * one).max() for i, one in enumerate(parts)}
+        for a, b in pairs:
+            difference = parts[a] - parts[b]
+            found[f"differs_on_{name}_{a}_{b}"] = (difference * difference).sum()
+    return found
+
+
+def rests_on_unseen(a: int, b: int, variance: str) -> pl.Expr:
+    """Return whether a variance rests on rows of a class that are hardly ever decided differently.
+
+    Those that are seen may be alike, and tell nothing of rows that weigh far more.
+    """
+    of_classes = []
+    for name in _CLASSES:
+        largest = pl.max_horizontal(f"largest_of_{name}_{a}", f"largest_of_{name}_{b}")
+        few = pl.col(f"differs_on_{name}_{a}_{b}") < _FEW_DIFFER * largest
+        of_classes.append(few & (_UNSEEN * largest > pl.col(variance)))
+    return pl.any_horizontal(of_classes)

@@ -41,7 +41,8 @@ class Measure(ABC):
     ``points`` are the scores at which its influence changes: rows between two of them have that of
     the next. It may be ``scored``: need the scores themselves, not only their order.
     ``of_both_classes`` says that negatives limit what is known of it as positives do; ``counted``,
-    that it rests on other rows than positives.
+    that it rests on other rows than positives; ``of_decisions``, that a row is either predicted
+    positive or not.
     """
 
     calibration: Calibration | None = None
@@ -49,6 +50,7 @@ class Measure(ABC):
     scored: ClassVar[bool] = False
     of_both_classes: ClassVar[bool] = False
     counted: ClassVar[bool] = False
+    of_decisions: ClassVar[bool] = False
 
     @property
     def of_hits(self) -> bool:

@@ -76,9 +76,10 @@ def _area(found: Evaluation) -> tuple[str, str]:
     name, chance = isolated(found.best), text.rate_text(row["random_average_precision"])
     area = f"average precision {text.rate_text(row[AVERAGE_PRECISION])}"
     interval = "" if row["ci_low"] is None else f" ({interval_text(row, found)})"
-    numbers = f"{area}{interval} against {chance}."
     if row["status"] == "below_chance":
-        return f"{name} is below chance: ", f"{numbers} Is a lower score better?"
+        numbers = f"{area}{interval} against {chance}. Is a lower score better?"
+        return f"{name} is below chance: ", numbers
+    numbers = f"{area}{interval} against {chance} at random."
     if row["ci_low"] is None:
         return f"{name}: ", numbers
     is_above = row["ci_low"] > row["random_average_precision"]
@@ -412,7 +413,8 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
     hits = text.rounded_percent(point["recall"])
     form = ",.0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
-    does = f"{alerts:{form}} alerts per 1,000 rows, {right:{form}} right"
+    such = " such" if found.options.calibration.odds is not None else ""
+    does = f"{alerts:{form}} alerts per 1,000{such} rows, {right:{form}} right"
     numbers = f"{does}; {hits} of positives found."
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))
 
@@ -421,6 +423,11 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
     """Yield how the threshold was chosen, and what that does to new rows."""
     yield "F1 is the harmonic mean of precision and recall: it weighs them alike, as costs may not."
     yield "A threshold that was chosen on these rows does a little worse on new ones."
+    if found.options.calibration.odds is not None:
+        yield (
+            "Alerts and precision are those at the prevalence of these rows: "
+            "operating_points(calibrate=) and threshold_table(calibrate=) have those elsewhere."
+        )
     others = [row for row in found.pooled.to_dicts() if row["best_f1_threshold"] is not None]
     if len(others) > 1:
         texts = [

@@ -34,7 +34,8 @@ STATUSES = {
         "fewer than 20 rows, or effective clusters, that the measure rests on: of `precision` "
         "those at or beyond the threshold, of `brier` all; where the rows choose the threshold, "
         "30 that choose it, 5 of them beyond it, or a tie of scores in which it moves in jumps: "
-        "then hold one"
+        "then hold one; of two models at a threshold, those that they decide differently, and of "
+        "each class that matters"
     ),
     "few_scores": (
         "the model has no more than two different scores, as the predictions 0 and 1 do: pass the "

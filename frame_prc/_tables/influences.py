@@ -7,14 +7,18 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import RowInfluence, numbered
-from frame_prc._lazy import beside, concat
+from frame_prc._lazy import beside, concat, left_join
 from frame_prc._request.specs import Measured
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
 ROW = "row"
+_DEFINED = "\0defined_"
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,15 @@ class Influences(Table):
             for one in self.measures
         ]
         table = beside([kept.select(*rows.keys, ROW, weight=rows.weight), *found])
-        spans = {one.name: pl.lit(measure_of(one).span) for one in self.measures}
-        return table.with_columns(
-            (pl.col(name) * span * pl.col("weight")).fill_nan(None) for name, span in spans.items()
-        )
+        moved = {}
+        for place, measure in enumerate(map(measure_of, self.measures)):
+            table = left_join(table, _defined(ordered, measure, place), rows.keys)
+            own = pl.col(measure.name) * measure.span * pl.col("weight")
+            moved[measure.name] = pl.when(f"{_DEFINED}{place}").then(own.fill_nan(None))
+        return table.with_columns(**moved)
+
+
+def _defined(rows: Rows, measure: Measure, place: int) -> pl.LazyFrame:
+    """Return the keys of segments, and whether they have a measure."""
+    has_value = pl.col(ESTIMATE).is_not_null().alias(f"{_DEFINED}{place}")
+    return Estimates.of(rows, measure).keyed().select(*rows.keys, has_value)

@@ -9,7 +9,8 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE
-from frame_prc._formulas import told_by
+from frame_prc._formulas import FEWEST_TOLD, told_by
+from frame_prc._inference.at_threshold import rests_on_unseen, sums_of_decisions
 from frame_prc._inference.estimates import (
     NEGATIVE_CLUSTERS,
     OF_CLASSES,
@@ -61,7 +62,7 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     else:
         models, sums = _elsewhere(rows, comparison, measure)
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
-    of_pairs = cs.matches(r"^(variance|covariance|fourth|shared)_\d+")
+    of_pairs = cs.matches(r"^(variance|covariance|fourth|shared|unseen)_\d+")
     table = segment_join(first, sums.select("segment", of_pairs))
     for i, other in enumerate(others, 1):
         table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
@@ -90,6 +91,13 @@ def _elsewhere(
         for k, pair in enumerate(comparison.pairs)
         for name in ("variance", "covariance", "fourth")
     }
+    if measure.of_decisions:
+        named |= {
+            f"unseen_{k}": rests_on_unseen(
+                *_ascending(pair), "variance_{}_{}".format(*_ascending(pair))
+            )
+            for k, pair in enumerate(comparison.pairs)
+        }
     if comparison.adjust == "max":
         for k, pair in enumerate(comparison.pairs):
             for other, beside in enumerate(comparison.pairs):
@@ -126,8 +134,20 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
                 product = (influences[a] - influences[b]) * (influences[c] - influences[d])
                 sums[f"shared_{k}_{other}"] = in_order(product)
     frame = with_influences(rows, models)
+    of_decisions, pairs = (
+        models[0].measure.of_decisions,
+        sorted({*map(_ascending, comparison.pairs)}),
+    )
+    if of_decisions:
+        negatives = [f"{name}_on_negatives" for name in names]
+        frame = frame.with_columns(map(on_negatives, names))
+        sums |= sums_of_decisions(influences, [pl.col(name) for name in negatives], pairs)
+    unseen = {
+        f"unseen_{k}": rests_on_unseen(*_ascending(pair), f"variance_{k}")
+        for k, pair in enumerate(comparison.pairs if of_decisions else ())
+    }
     if not rows.clustered:
-        return frame.group_by(segment="segment_0").agg(**sums)
+        return frame.group_by(segment="segment_0").agg(**sums).with_columns(**unseen)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     sums |= effective_clusters(models[0].measure)
     for i, name in enumerate(names):
@@ -136,7 +156,11 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     named = named.with_columns(map(on_negatives, names))
     summed = [*names, *(f"{name}_on_negatives" for name in names)]
     cells = partial(cluster_sums, named, ["segment"], summed, ranking)
-    return cluster_totals(named, summed, ranking, sums, cells)
+    return cluster_totals(named, summed, ranking, sums, cells).with_columns(**unseen)
+
+
+def _ascending(pair: tuple[int, int]) -> tuple[int, int]:
+    return min(pair), max(pair)
 
 
 def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
@@ -163,7 +187,12 @@ def _by_pair(
     pairs, flags, counted = comparison.pairs, ["few_negatives"], measure.counted
     lists = {
         name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
-        for name in ("variance", "covariance", *(("fourth",) if counted else ()))
+        for name in (
+            "variance",
+            "covariance",
+            *(("fourth",) if counted else ()),
+            *(("unseen",) if measure.of_decisions else ()),
+        )
     }
     if comparison.adjust == "max":
         each = range(len(pairs))
@@ -185,6 +214,9 @@ def _by_pair(
         # Of models that are nearly alike, a few rows that they rank differently decide.
         told = told_by(_VARIANCE, pl.col("fourth"), fewer)
         fewer = pl.when(variance.is_not_null()).then(told).otherwise(fewer)
+    if measure.of_decisions:
+        unseen = variance.is_not_null() & pl.col("unseen")
+        fewer = pl.when(unseen).then(pl.min_horizontal(fewer, FEWEST_TOLD)).otherwise(fewer)
     return long.with_columns(variance=variance, **either, n_effective=fewer)
 
 

@@ -154,7 +154,15 @@ class OperatingPoints(Table):
     def _needed(self) -> pl.Expr:
         from frame_prc._inference.guarantees import needed  # noqa: PLC0415 - needs NumPy
 
-        numbers = pl.Series([needed(target) for target in self.targets], dtype=pl.Int64)
+        # At another prevalence negatives that are not retrieved tell of the precision too.
+        is_known = self.calibration is None
+        numbers = pl.Series(
+            [
+                needed(one) if is_known or one.criterion != "precision" else None
+                for one in self.targets
+            ],
+            dtype=pl.Int64,
+        )
         return pl.lit(numbers).gather("order")
 
     def _check_rows(self, rows: Rows) -> None:

@@ -25,10 +25,18 @@ class ScoreBins(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the bins of each segment."""
         low, span = _SCORE.min(), _SCORE.max() - _SCORE.min()
-        width = pl.when(span > 0).then(span / self.bins).otherwise(1.0)
-        place = ((_SCORE - low) / width).floor().clip(0, self.bins - 1)
+        length = pl.when(span > 0).then(span).otherwise(self.bins)
+
+        def edge(place: pl.Expr) -> pl.Expr:
+            # By a column: by a scalar Polars divides inexactly.
+            return low + place * length / (place * 0.0 + self.bins)
+
+        near = ((_SCORE - low) / length * self.bins).floor()
+        # The quotient is rounded, and an edge belongs to the bin that it begins.
+        begun = [(_SCORE - edge(near + step) >= 0).cast(pl.Float64) for step in (0, 1)]
+        place = (near - 1 + begun[0] + begun[1]).clip(0, self.bins - 1)
         counts = Counts().of(rows).filter(_SCORE.is_finite())
-        edges = {"bin_low": low + place * width, "bin_high": low + (place + 1) * width}
+        edges = {"bin_low": edge(place), "bin_high": edge(place + 1)}
         keys = [*rows.keys, *edges]
         sums = counts.with_columns(**edges).group_by(keys).agg(pl.col("pos", "neg").sum())
         shares = {

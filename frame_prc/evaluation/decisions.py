@@ -97,7 +97,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. Of too
             few rows, the row holds nulls, and ``n_needed`` is how many positives (``recall``),
             negatives (``fpr``) or rows predicted positive (``precision``) can be enough: with
-            ``cluster`` and weights, the effective number. Needs NumPy.
+            ``cluster`` and weights, the effective number; not known of a ``precision`` with
+            ``calibrate``. Needs NumPy.
         calibrate
             The prevalence where the thresholds will be used, as in :func:`average_precision`:
             positives and negatives then weigh as much as they do there, so that precision, F
@@ -230,8 +231,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``threshold, alerts_per_1000, precision, recall, tp, fp, status``, with
             ``cost`` ``expected_cost`` in place of ``tp`` and ``fp``, and with ``missing="drop"``
-            ``n_dropped``. With ``details`` also ``predicted_count, fn, tn, fpr, f1, net_benefit``,
-            and with ``calibrate`` ``reference_prevalence``.
+            ``n_dropped``. With ``details`` also ``predicted_count, fn, tn, fpr, f1, net_benefit``
+            (null but for thresholds between 0 and 1), with ``calibrate`` ``reference_prevalence``.
             ``status`` is ``"not_met"`` for a share that not even the first rows fit into (its row
             holds nulls), or as in :func:`operating_points`. Sorted by the keys, then by the steps.
 

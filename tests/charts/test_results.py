@@ -138,6 +138,14 @@ def test_bins_and_thresholds_have_lines():
     }  # fmt: skip
 
 
+def test_a_score_at_an_edge_is_in_the_bin_that_it_begins(tmp_path):
+    hundredths = [place / 100 for place in range(101)]  # 0.58 * 50 is rounded to below 29
+    frame = pl.DataFrame({"late": [True, False] * 101, "score": sorted(hundredths * 2)})
+    frame.prc.write_ggplot(tmp_path / "scores.tsv", "late", "score", kind="scores")
+    found = pl.read_csv(tmp_path / "scores.tsv", separator="\t")["positives"] * 101
+    assert found.round(9).to_list() == [2.0] * 49 + [3.0]
+
+
 def test_scores_of_either_class_are_shares_of_it_in_bins_of_one_width():
     rows = pl.DataFrame(
         {

@@ -43,15 +43,23 @@ def test_the_area_of_the_best_model_comes_with_its_interval_and_chance(tmp_path)
     )
     assert texts(df, tmp_path, "truth", TWO)["how good"] == (
         f"good beats chance: average precision {area} (95 % interval {low} to {high}) against "
-        f"{chance}."
+        f"{chance} at random."
     )
+
+
+def test_alerts_are_said_to_be_those_of_the_rows_where_areas_are_of_another_prevalence(tmp_path):
+    asked = (rows(900, 3), tmp_path, "truth", "good")
+    for calibrate, said in ((0.01, " such rows, "), (None, " rows, ")):
+        found = answers(*asked, by="segment", calibrate=calibrate)["threshold"]["text"]
+        assert f"alerts per 1,000{said}" in found
+        assert len(found.split()) <= 20
 
 
 def test_an_interval_that_holds_chance_shows_nothing(tmp_path):
     few = pl.DataFrame({"truth": [1, 0, 1, 1, 0, 0, 1, 0], "s": [9, 8, 7, 6, 4, 3, 2, 1]})
     found = answers(few, tmp_path, "truth", "s")["how good"]
     assert found["text"].startswith("s is not shown to beat chance: average precision 0.7")
-    assert found["text"].endswith(" against 0.623.")
+    assert found["text"].endswith(" against 0.623 at random.")
     assert "The interval rests on little (few positives)" in " ".join(found["reasons"])
 
 

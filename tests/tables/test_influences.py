@@ -119,3 +119,15 @@ def test_a_row_is_known_by_its_place_in_the_frame():
     assert table["model"].to_list() == long["model"].gather(table["row"]).to_list()
     lazy = frame_prc.influence(frame.lazy(), "late", "score", weight="weight").collect()
     assert lazy["row"].to_list() == expected
+
+
+def test_rows_of_a_segment_without_the_measure_have_no_influence():
+    df = pl.DataFrame({"late": [1, 0, 0, 1] * 9, "score": [0.9, 0.6, 0.3, 0.2] * 9})
+    df = df.with_columns(site=pl.Series(["a", "b"] * 18))
+    asked = {"measures": ["accuracy", "recall", "precision"], "by": "site"}
+    at = pl.DataFrame({"site": ["b"], "threshold": [0.5]})
+    found = df.prc.influence("late", "score", at=at, **asked)
+    lacking, other = (found.filter(site=site).select(asked["measures"]) for site in "ab")
+    assert lacking.null_count().row(0) == (18,) * 3
+    alone = df.filter(site="b").prc.influence("late", "score", at={"threshold": 0.5}, **asked)
+    assert_frame_equal(other, alone.select(asked["measures"]))
