@@ -20,7 +20,6 @@ Where Q counts rows, the number of rows takes its place.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import polars as pl
@@ -32,8 +31,9 @@ from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
 # With so few effective rows an interval reaches from 0 to 1, and no number underflows.
 _LEAST_SHARE = 1e-100
 _ROUNDING = 1e-12
-# Of all units of a point, where the prevalence is given.
+# Of all units of a point, where the prevalence is given; and what of these is retrieved.
 SHARES_OF_CLASSES = ("of_positives", "of_negatives")
+RATES_OF_CLASSES = ("recall", "fpr")
 
 _TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
 _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
@@ -61,7 +61,9 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
     ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
     that they are of, and ``unseen``: how much a miss weighs, for points that have none. ``share``
     is the effective number of rows over the sum of weights. Where the prevalence is given, these
-    are all units, with their shares of both classes: how many of a class there are changes nothing.
+    are all units, with their shares of both classes, and of what is retrieved of these: how many of
+    a class there are changes nothing. Then rows may tell more than they would by themselves, but
+    not more than unweighted ones do.
     """
     is_given = SHARES_OF_CLASSES[0] in units.collect_schema()
     # Sorted, so that no sum depends on the order of the rows.
@@ -78,6 +80,7 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
         .group_by(keys)
         .agg(
             *(in_order((share**2).sort()) ** 2 for share in shares),
+            *(in_order(pl.col(name).sort()) for name in (RATES_OF_CLASSES if is_given else ())),
             tp=in_order(_TP.sort()),
             fp=in_order(_FP.sort()),
             rows=pl.col("rows").sum(),
@@ -91,10 +94,12 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
     # Where all rows of a class are retrieved, they tell as little of others as if one were not.
     least = (_TP * _FP / _RETRIEVED**2) ** 2 * pl.sum_horizontal(shares)
     told = points.with_columns(spread=pl.max_horizontal("spread", least))
-    return told.select(*keys, "tp", "fp", share=share_of_sums(z, most=math.inf))
+    recall, fpr = map(pl.col, RATES_OF_CLASSES)
+    most = _RETRIEVED / ((1 - recall) * _FP + (1 - fpr) * _TP)
+    return told.select(*keys, "tp", "fp", share=share_of_sums(z, most=most))
 
 
-def share_of_sums(z: float, spread: str = "spread", *, most: float = 1.0) -> pl.Expr:
+def share_of_sums(z: float, spread: str = "spread", *, most: pl.Expr | float = 1.0) -> pl.Expr:
     """Return the effective number of rows over the sum of their weights.
 
     Points have the weights ``tp`` and ``fp``, and the number of ``rows``. With weights as shares of

@@ -329,6 +329,8 @@ def _status(is_held: pl.Expr, targets: Sequence[Target]) -> pl.Expr:
         .then(pl.lit(NO_THRESHOLD))
         .when(_TP.is_null() & (status == "ok"))
         .then(pl.lit(NO_GUARANTEE if guarantees else NOT_MET))
+        .when((_TP + pl.col("fp") == 0) & (status == "ok"))
+        .then(pl.lit("undefined"))
         .otherwise(status)
     )
 

@@ -222,8 +222,9 @@ def _with_rates(table: Frame) -> Frame:
 
 def _status() -> nw.Expr:
     *_, status = sizes(nw.col("positives"), nw.col("negatives"))
-    is_met = (status != "ok") | ~nw.col("tp").is_null()
-    return nw.when(is_met).then(status).otherwise(nw.lit(NOT_MET))
+    is_ok, retrieved = status == "ok", nw.col("tp") + nw.col("fp")
+    found = nw.when(is_ok & (retrieved == 0)).then(nw.lit("undefined")).otherwise(status)
+    return nw.when(is_ok & retrieved.is_null()).then(nw.lit(NOT_MET)).otherwise(found)
 
 
 def _limits(z: float) -> dict[str, nw.Expr]:

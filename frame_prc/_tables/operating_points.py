@@ -16,7 +16,11 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, SCALES, deployed, deployed_share
 from frame_prc._curves.curve import CURVE, wilson
-from frame_prc._curves.effective_rows import SHARES_OF_CLASSES, share_of_units
+from frame_prc._curves.effective_rows import (
+    RATES_OF_CLASSES,
+    SHARES_OF_CLASSES,
+    share_of_units,
+)
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
     LIMITS,
@@ -284,10 +288,14 @@ def _trials(
 
 
 def _of_sizes() -> dict[str, pl.Expr]:
-    """Return the share of the positives and that of the negatives that a unit has."""
-    classes = (pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn"))
-    shares = [one / in_order(one.sort()).over(_ROW) for one in classes]
-    return dict(zip(SHARES_OF_CLASSES, shares, strict=True))
+    """Return what share of each class a unit has, and what share of it is retrieved there."""
+    found: dict[str, pl.Expr] = {}
+    names = zip(SHARES_OF_CLASSES, RATES_OF_CLASSES, strict=True)
+    for (share, rate), reached, missed in zip(names, ("tp", "fp"), ("fn", "tn"), strict=True):
+        both = pl.col(reached) + pl.col(missed)
+        total = in_order(both.sort()).over(_ROW)
+        found |= {share: both / total, rate: pl.col(reached) / total}
+    return found
 
 
 def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

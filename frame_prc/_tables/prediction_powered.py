@@ -8,7 +8,8 @@ moves h and ``d = u - p``, so the variance is ``Σ (h + λ d)²``.
 
 The factor with the least variance, ``-Σ h d / Σ d²``, fits the rows it was computed from: intervals
 then covered 83 to 92 % with 20 to 80 positives. λ is the square of ``φ h (1 - h) / (p (1 - p))``,
-with φ the correlation of both labels and the ratio at most 1: near that factor, and steadier.
+with φ the correlation of both labels and the ratio at most 1, times the share of the rows that have
+no label: near that factor, and steadier.
 """
 
 from __future__ import annotations
@@ -147,7 +148,8 @@ def _part_of_judge() -> pl.Expr:
     """Return λ; 0 where the judge's labels have no measure, or tell nothing."""
     h, p, u = (pl.col(name) for name in (ESTIMATE, "p", "u"))
     on_scale = (h * pl.col(SHORTFALL) / (p * (1 - p))).clip(upper_bound=1.0)
-    steady = (pl.col("agreement") * on_scale) ** 2
+    unlabelled = pl.col("n_u") / (pl.col("n_u") + pl.col("n"))
+    steady = (pl.col("agreement") * on_scale) ** 2 * unlabelled
     moved = h + steady * (u - p)
     helps = (steady > 0) & moved.is_between(0, 1, closed="none")
     return pl.when(helps.fill_null(value=False)).then(steady).otherwise(0.0)

@@ -38,7 +38,8 @@ class LabelVerbs(Evaluated[FrameT]):
 
         ``truth`` is null in the rows that have no label. A judge, such as a language model or last
         year's rule, has labelled all rows in ``proxy``. The measure stays that of the labels,
-        however wrong the judge is; where it is often right, the interval is narrower.
+        however wrong the judge is; where it is often right, and most rows have no label, the
+        interval is narrower.
 
         Parameters
         ----------

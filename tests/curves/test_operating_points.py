@@ -69,7 +69,8 @@ def _columns(rows, criterion, target):
     score = oracle.f_score(point, target if criterion == "f_beta" else 1)
     predicted = point.tp + point.fp
     fpr = point.fp / negatives if negatives else None
-    return [*point, fpr, score, predicted / (positives + negatives), predicted, status]
+    said = "undefined" if status == "ok" and not predicted else status
+    return [*point, fpr, score, predicted / (positives + negatives), predicted, said]
 
 
 def text(criterion, target):

@@ -170,7 +170,11 @@ def by_influence(df, threshold, prevalence, units):
     shares = np.sum((sums[1] / size.sum()) ** 2)
     variance = np.sum(sums[0] ** 2) / (1 - shares)
     quantile = [student.isf(0.025, degrees) ** 2 for degrees in (reached.sum() - 1, 1 / shares - 1)]
-    n = p * (1 - p) * reached.sum() / (reached.sum() - 1) / variance * quantile[0] / quantile[1]
+    # Not more than as many independent rows would tell, of classes of given sizes.
+    recall, fpr = (reached[truth == one].mean() for one in (True, False))
+    most = reached.sum() / ((1 - recall) * (1 - p) + (1 - fpr) * p)
+    told = p * (1 - p) * reached.sum() / (reached.sum() - 1) / variance
+    n = min(told, most) * quantile[0] / quantile[1]
     z = norm.isf(0.025)
     center, half = (
         (n * p + z * z / 2) / (n + z * z),
