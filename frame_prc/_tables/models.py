@@ -93,9 +93,7 @@ def _elsewhere(
     }
     if measure.of_decisions:
         named |= {
-            f"unseen_{k}": rests_on_unseen(
-                *_ascending(pair), "variance_{}_{}".format(*_ascending(pair))
-            )
+            f"unseen_{k}": _unseen(rows, pair, "variance_{}_{}".format(*_ascending(pair)))
             for k, pair in enumerate(comparison.pairs)
         }
     if comparison.adjust == "max":
@@ -133,20 +131,17 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
             for other, (c, d) in enumerate(comparison.pairs):
                 product = (influences[a] - influences[b]) * (influences[c] - influences[d])
                 sums[f"shared_{k}_{other}"] = in_order(product)
-    frame = with_influences(rows, models)
-    of_decisions, pairs = (
-        models[0].measure.of_decisions,
-        sorted({*map(_ascending, comparison.pairs)}),
-    )
-    if of_decisions:
-        negatives = [f"{name}_on_negatives" for name in names]
-        frame = frame.with_columns(map(on_negatives, names))
-        sums |= sums_of_decisions(influences, [pl.col(name) for name in negatives], pairs)
+    frame, of_decisions = with_influences(rows, models), models[0].measure.of_decisions
     unseen = {
-        f"unseen_{k}": rests_on_unseen(*_ascending(pair), f"variance_{k}")
+        f"unseen_{k}": _unseen(rows, pair, f"variance_{k}")
         for k, pair in enumerate(comparison.pairs if of_decisions else ())
     }
     if not rows.clustered:
+        if of_decisions:
+            frame = frame.with_columns(map(on_negatives, names))
+            negatives = [pl.col(f"{name}_on_negatives") for name in names]
+            pairs = sorted({*map(_ascending, comparison.pairs)})
+            sums |= sums_of_decisions(influences, negatives, pairs)
         return frame.group_by(segment="segment_0").agg(**sums).with_columns(**unseen)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     sums |= effective_clusters(models[0].measure)
@@ -157,6 +152,12 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     summed = [*names, *(f"{name}_on_negatives" for name in names)]
     cells = partial(cluster_sums, named, ["segment"], summed, ranking)
     return cluster_totals(named, summed, ranking, sums, cells).with_columns(**unseen)
+
+
+def _unseen(rows: Rows, pair: tuple[int, int], variance: str) -> pl.Expr:
+    """Return whether a variance rests on rows that are hardly seen; clusters are not told apart."""
+    # They differ from each other by far more than by the decisions that two models share.
+    return pl.lit(value=False) if rows.clustered else rests_on_unseen(*_ascending(pair), variance)
 
 
 def _ascending(pair: tuple[int, int]) -> tuple[int, int]:

@@ -347,20 +347,17 @@ def test_bad_values_raise(kind, against, column, says):
 
 
 @every_kind
-@pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize(
     ("measure", "few"), [("balanced_accuracy", True), ("mcc", True), ("accuracy", False)]
 )
-def test_what_differs_in_one_class_alone_tells_nothing_of_the_other(kind, clustered, measure, few):
+def test_what_differs_in_one_class_alone_tells_nothing_of_the_other(kind, measure, few):
     # Of 40 positives none is decided differently, by chance; of 1,960 negatives 40 are.
     place = pl.int_range(pl.len())
     df = pl.DataFrame({"truth": [True] * 40 + [False] * 1960}).with_columns(
         one=pl.when((place < 30) | place.is_between(100, 199)).then(0.9).otherwise(0.1),
         other=pl.when((place < 30) | place.is_between(140, 239)).then(0.9).otherwise(0.1),
-        user=place,
     )
     df = df.with_columns(pl.col("one", "other") + place * 1e-6)
     asked = {"measure": measure, "at": {"threshold": 0.5}}
-    asked |= {"cluster": "user"} if clustered else {}
     found = frame_prc.compare_models(kind.make(df), "truth", ["one", "other"], **asked)
     assert kind.rows(found)["status"].item() == ("few_rows" if few else "ok")
