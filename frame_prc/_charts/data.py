@@ -171,8 +171,10 @@ class EvaluatedSegments:
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
         """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
         if not pooled:
-            make = lambda: Differences(comparison).finished(self.given).collect()  # noqa: E731
-            return self.counts.keep(("compared", comparison), make)
+            table = Differences(comparison)
+            return self.counts.keep(
+                ("compared", comparison), lambda: table.finished(self.given).collect()
+            )
         if self._reference is not None:
             calibrated = replace(comparison.measured, calibration=self._reference)
             comparison = replace(comparison, measured=calibrated)

@@ -25,6 +25,7 @@ REFERENCE = "reference_prevalence"
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _FEW = 20  # effective rows of a class
 SCALES = ("of_positive", "of_negative")  # what a row of a class weighs
+SCALE = pl.col(SCALES[1]) / pl.col(SCALES[0])  # what a negative weighs beside a positive
 
 
 def calibrated(referred: Any, lib: Any = pl) -> Any:

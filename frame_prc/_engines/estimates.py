@@ -82,7 +82,7 @@ def paired_sums(
         names = [one.suffix for one in joined]
         sums = _over_cells(first, names, [[measure]] * number) | _over_clusters(number)
         sums |= _products(number)
-        if measure.of_decisions:
+        if measure.of_decisions and first.columns.cluster is None:
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
             sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])

@@ -108,8 +108,8 @@ def _models(found: Evaluation) -> AnyChart | None:
     sides = (old[0], new[0]) if rows.height == 1 else ("the second", "the first")
     intervals = dots(base, "difference", axis, alt.value(LOOK.text))
     look: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted}
-    place = ((0, 0), alt.value("width"))
-    words = _at_ends(f"← {sides[0]} better", f"{sides[1]} better →", *place, **look)
+    right = alt.value("width")
+    words = _at_ends(f"← {sides[0]} better", f"{sides[1]} better →", (0, 0), right, **look)
     # Of a single pair, the words at both ends are the names.
     words += [_above_row(base, "name")] if rows.height > 1 else []
     return wide(alt.layer(zero.encode(**axis.of("zero")), *intervals, *words), _STEP * rows.height)
@@ -163,8 +163,8 @@ def _ends(rows: pl.DataFrame, *, in_time: bool) -> list[AnyChart]:
     judged = rows if in_time else rows.filter(pl.col("standing") != SMALL)
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
-    place = ((4, _HEIGHT - 8), alt.XDatum(judged.height))
-    return _at_ends(", ".join(worse), ", ".join(better), *place, color=LOOK.text)
+    place, last = (4, _HEIGHT - 8), alt.XDatum(judged.height)
+    return _at_ends(", ".join(worse), ", ".join(better), place, last, color=LOOK.text)
 
 
 def _segments(found: Evaluation) -> pl.DataFrame:

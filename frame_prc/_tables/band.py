@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.calibration import SCALES, deployed_share, scales_of
+from frame_prc._curves.calibration import SCALE, SCALES, deployed_share, scales_of
 from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, status
 from frame_prc._inference.bootstrap import cells_of, check_drawable
 from frame_prc._inference.estimates import Estimates
@@ -45,8 +45,7 @@ class Band(Table):
             return table
         # Replicates are in the same order at each prevalence: quantiles stay where they are.
         scales = scales_of(rows, self.calibration).select(*rows.keys, *SCALES)
-        of_positive, of_negative = map(pl.col, SCALES)
-        shares = deployed_share(pl.col(_PRECISIONS), of_negative / of_positive)
+        shares = deployed_share(pl.col(_PRECISIONS), SCALE)
         return left_join(table, scales, rows.keys).with_columns(shares).drop(SCALES)
 
     def _of(self, rows: Rows) -> pl.LazyFrame:

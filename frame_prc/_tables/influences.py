@@ -9,9 +9,8 @@ import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
-from frame_prc._inference.row_influence import RowInfluence, numbered
+from frame_prc._inference.row_influence import numbered
 from frame_prc._lazy import beside, concat, left_join
 from frame_prc._request.specs import Measured
 from frame_prc._rows.rows import Rows
@@ -49,22 +48,19 @@ class Influences(Table):
         usable = rows.usable if rows.usable is not None else pl.lit(value=True)
         kept = beside([rows.frame, places]).filter(usable)
         ordered = numbered(rows)
+        estimates = [Estimates.by_rows(ordered, measure_of(one)) for one in self.measures]
         found = [
-            RowInfluence.of(ordered, measure_of(one))
-            .in_order_of_rows(0, ["influence_0"])
-            .rename({"influence_0": one.name})
-            for one in self.measures
+            one.by_row.in_order_of_rows(0, ["influence_0"]).rename(
+                {"influence_0": one.measure.name}
+            )
+            for one in estimates
+            if one.by_row
         ]
         table = beside([kept.select(*rows.keys, ROW, weight=rows.weight), *found])
         moved = {}
-        for place, measure in enumerate(map(measure_of, self.measures)):
-            table = left_join(table, _defined(ordered, measure, place), rows.keys)
-            own = pl.col(measure.name) * measure.span * pl.col("weight")
-            moved[measure.name] = pl.when(f"{_DEFINED}{place}").then(own.fill_nan(None))
+        for place, one in enumerate(estimates):
+            has_value = pl.col(ESTIMATE).is_not_null().alias(f"{_DEFINED}{place}")
+            table = left_join(table, one.keyed().select(*rows.keys, has_value), rows.keys)
+            own = pl.col(one.measure.name) * one.measure.span * pl.col("weight")
+            moved[one.measure.name] = pl.when(has_value.meta.output_name()).then(own.fill_nan(None))
         return table.with_columns(**moved)
-
-
-def _defined(rows: Rows, measure: Measure, place: int) -> pl.LazyFrame:
-    """Return the keys of segments, and whether they have a measure."""
-    has_value = pl.col(ESTIMATE).is_not_null().alias(f"{_DEFINED}{place}")
-    return Estimates.of(rows, measure).keyed().select(*rows.keys, has_value)

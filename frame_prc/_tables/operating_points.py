@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.calibration import REFERENCE, SCALES, deployed, deployed_share
+from frame_prc._curves.calibration import REFERENCE, SCALE, SCALES, deployed, deployed_share
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import (
     RATES_OF_CLASSES,
@@ -209,9 +209,6 @@ class OperatingPoints(Table):
 # --- another prevalence --------------------------------------------------------------------------
 
 
-_SCALE = pl.col(SCALES[1]) / pl.col(SCALES[0])
-
-
 def _of_sample(units: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
     """Return the sums of units as their rows are, without the weights of deployment."""
     sums = zip(SCALES, (("tp", "fn", "fn_unseen"), ("fp", "tn", "fp_unseen")), strict=True)
@@ -222,9 +219,7 @@ def _of_sample(units: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
 def _kept_of_sample(kept: pl.LazyFrame, table: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
     """Return how much of the precision is left in rows as they are, from that where deployed."""
     reached = pl.col("reached")
-    now, then = (
-        deployed_share(one, 1 / _SCALE) for one in (reached, reached * pl.col("precision"))
-    )
+    now, then = (deployed_share(one, 1 / SCALE) for one in (reached, reached * pl.col("precision")))
     points = table.select(*_ROW, reached="precision")
     found = segment_join(join(kept, points, on=list(_ROW), how="left"), scales)
     return found.select(*_ROW, "recall", precision=then / now)
@@ -232,7 +227,7 @@ def _kept_of_sample(kept: pl.LazyFrame, table: pl.LazyFrame, scales: pl.LazyFram
 
 def _deployed_limits(limits: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
     """Return limits whose precision is that where rows are deployed."""
-    precisions = deployed_share(pl.col("precision_low", "precision_high"), _SCALE)
+    precisions = deployed_share(pl.col("precision_low", "precision_high"), SCALE)
     return segment_join(limits, scales).with_columns(precisions).drop(SCALES)
 
 

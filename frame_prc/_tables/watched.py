@@ -317,8 +317,7 @@ class _Watch:
     def _is_out_of_reach(self, limit: float) -> bool:
         """Return whether a period alone can hardly be an alarm: all but its last part must go."""
         reference, worse = self.series.of_reference, self.series.worse
-        left = (_share(-worse * one) for one in (limit, reference))
-        return next(left) < _LAST_PART * next(left)
+        return _share(-worse * limit) < _LAST_PART * _share(-worse * reference)
 
     def finished(self) -> list[Row]:
         """Return the rows, with what all of them have."""
@@ -368,11 +367,7 @@ def _told(at: Target) -> str:
     """Return where a measure is taken; other thresholds of segments have another text."""
     if at.table is None:
         return at.text
-    shown = (
-        at.table.select(pl.exclude(RESULTS - {THRESHOLD}))
-        .collect()
-        .select(pl.all().cast(pl.String))
-    )
+    shown = at.table.select(pl.exclude(RESULTS - {THRESHOLD}).cast(pl.String)).collect()
     rows = shown.select(sorted(shown.columns)).sort(pl.all())
     return f"{at.text} {sha256(rows.write_csv().encode()).hexdigest()[:8]}"
 

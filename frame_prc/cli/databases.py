@@ -16,8 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._engines.engine import RUN_INSIDE
-from frame_prc.cli import errors, spilled
+from frame_prc.cli import spilled
 from frame_prc.cli.calls import Call
 from frame_prc.cli.files import Source
 from frame_prc.exceptions import FileError, OptionError, nearest
@@ -44,9 +43,7 @@ class Table(Source):
 
     def result(self, call: Call) -> pl.LazyFrame:
         """Return the result of a call for the rows of the table."""
-        if call.verb not in RUN_INSIDE:
-            names = (errors.command_name(one) for one in RUN_INSIDE if one in errors.EXAMPLES)
-            raise OptionError(f"this command does not read {self}", ", ".join(names), _COUNTS)
+        spilled.check_inside(call.verb, f"this command does not read {self}", _COUNTS)
         found = spilled.computed(call, self.relation, "a table", _COUNTS)
         return (found if isinstance(found, pl.DataFrame) else found.pl()).lazy()
 

@@ -39,10 +39,15 @@ _BINS = "--thresholds 1000 bins the scores, and needs no --memory"
 def budget(text: str, verb: str) -> int:
     """Return a number of bytes from its text; refuse a command that DuckDB does not run."""
     bytes_at_once = size(text)
+    check_inside(verb, "memory= is not available for this command")
+    return bytes_at_once
+
+
+def check_inside(verb: str, what: str, hint: str | None = None) -> None:
+    """Refuse a command that DuckDB does not run."""
     if verb not in RUN_INSIDE:
         allowed = (errors.command_name(one) for one in RUN_INSIDE if one in errors.EXAMPLES)
-        raise OptionError("memory= is not available for this command", ", ".join(allowed))
-    return bytes_at_once
+        raise OptionError(what, ", ".join(allowed), hint)
 
 
 def size(text: str) -> int:

@@ -493,10 +493,8 @@ class PictureVerbs(Evaluated[FrameT]):
         if baseline is not None and asked.model is None:
             models_to_compare(asked, baseline)
         check_one_grouping(asked)
-        outputs = [
-            MODEL,
-            *scorecard_of(options).outputs,
-        ]  # its tables name the model, even if there is one
+        # Its tables name the model, even if there is one.
+        outputs = [MODEL, *scorecard_of(options).outputs]
         if (engine := self._engine) is None:
             rows = self._rows_in_memory(outputs)
         else:
