@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import copysign, erf, sqrt
 from operator import add, and_
 from statistics import NormalDist
@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from frame_prc._curves.calibration import at_prevalence_of
+from frame_prc._execution import on_each_thread
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
@@ -71,10 +72,13 @@ class Search:
         """Return the search among checked rows."""
         rows.check()
         used = rows.used().collect()
-        levels = [
-            levels_of(used[key], used["truth"], asked.quantiles, asked.fewest) for key in rows.keys
-        ]
-        return cls(rows, used, levels, asked)
+        parts = on_each_thread(
+            rows.keys,
+            lambda keys: [
+                levels_of(used[key], used["truth"], asked.quantiles, asked.fewest) for key in keys
+            ],
+        )
+        return cls(rows, used, [*chain(*parts)], asked)
 
     def finds(self) -> list[tuple[object, ...]]:
         """Return a row of the table for each find, each among the rows outside of those before."""
