@@ -92,7 +92,8 @@ def _named(connection: Any, name: str) -> Any:
     try:
         return connection.table(name)
     except duckdb.CatalogException as error:
-        known = [row[0] for row in connection.execute("SHOW TABLES").fetchall()]
+        found = connection.execute("SHOW ALL TABLES").fetchall()
+        known = [row[2] if row[1] == "main" else f"{row[1]}.{row[2]}" for row in found]
         hint = nearest(name, known).replace("the columns are", "the tables are")
         raise FileError(f"the database has no table {name!r}", hint=hint) from error
 

@@ -78,13 +78,14 @@ def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.Lazy
     with duckdb.connect(config=settings) as connection, naming(str(folder)):
         connection.execute("SET enable_progress_bar = false")
         try:
-            found = computed(stored, connection.read_parquet(str(copied)), "memory=", _BINS)
+            bins = _BINS if "thresholds" in call.parameters else None
+            found = computed(stored, connection.read_parquet(str(copied)), "memory=", bins)
             if isinstance(found, pl.DataFrame):
                 return found.lazy().cast(schema)
             written = folder / "result.parquet"
             found.to_parquet(str(written))
         except duckdb.OutOfMemoryException as error:
-            raise OptionError("memory= is too little for these rows", "more", _BINS) from error
+            raise OptionError("memory= is too little for these rows", "more", bins) from error
         return pl.scan_parquet(written, glob=False).cast(schema)
 
 
@@ -140,7 +141,7 @@ def _copied(call: Call, read: list[str], path: Path) -> Call:
     return call.but(**roles, by=names_of_keys(keys) or None)
 
 
-def computed(call: Call, relation: Any, what: str, hint: str) -> Any:
+def computed(call: Call, relation: Any, what: str, hint: str | None) -> Any:
     """Return the result for a relation, or one error for what DuckDB does not compute."""
     try:
         return call(relation)

@@ -108,13 +108,14 @@ def integers(text: str) -> list[int | str] | int | str:
     return found if len(found) > 1 else found[0]
 
 
-def named_numbers(text: str) -> dict[str, float]:
+def _named_numbers(text: str) -> dict[str, float]:
     """Return numbers by name, from a text such as ``threshold=0.5``."""
     found = {}
     for piece in pieces([text]):
         name, equals, value = piece.partition("=")
         if not (equals and name):
-            raise OptionError(f"{text!r} does not name a number", "'threshold=0.5'")
+            allowed = "a number with its name, 'threshold=0.5', or a file of thresholds"
+            raise OptionError(f"at={text!r} is no file, and names no number", allowed)
         found[name.strip()] = _number(value)
     return found
 
@@ -218,7 +219,7 @@ def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFra
 
 def held_at(text: str) -> dict[str, float] | pl.DataFrame:
     """Return numbers by name, or the thresholds in a file."""
-    return table(text) if Path(text).is_file() else named_numbers(text)
+    return table(text) if Path(text).is_file() else _named_numbers(text)
 
 
 def table(path: str) -> pl.DataFrame:

@@ -37,6 +37,10 @@ def test_a_table_has_the_results_of_a_file(line):
     [
         ("ap duckdb:///rows.db::flight", "has no table 'flight'. Hint: did you mean 'flights'?"),
         (
+            "ap duckdb:///rows.db::rows",
+            "has no table 'rows'. Hint: the tables are 'flights', 'parts.rows'",
+        ),
+        (
             "ap duckdb:///row.db::flights",
             "there is no 'row.db'. Hint: a path follows, as in a table",
         ),

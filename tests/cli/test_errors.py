@@ -210,8 +210,7 @@ find rows.csv -t late -s score -b region --memory 2GB
     summary, threshold-table, reliability, compare-models, compare-segments, heterogeneity,
     shrunk, sample-size.
 summary rows.csv -t late -s score --details --memory 2GB
-    --memory is given with --details. Allowed: calls without it. Hint: --thresholds 1000 bins
-    the scores, and needs no --memory.
+    --memory is given with --details. Allowed: calls without it.
 """)
 DATA = cases("""
 ap gaps.csv -t late -s score
