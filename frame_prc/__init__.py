@@ -137,7 +137,7 @@ if not TYPE_CHECKING:  # for a type checker, any other name would be one of the 
         what = f"module {__name__!r} has no attribute {name!r}"
         if name.startswith("_"):  # Python and its tools ask for these
             return what
-        from frame_prc._request.near_misses import name_hint  # noqa: PLC0415 - only for an error
+        from frame_prc._request.hints import name_hint  # noqa: PLC0415 - only for an error
         from frame_prc.exceptions import message  # noqa: PLC0415 - only for an error
 
         return message(what, hint=name_hint(name, __all__))

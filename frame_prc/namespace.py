@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, Typ
 import polars as pl
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.near_misses import name_hint, refuses_unknown
+from frame_prc._request.hints import name_hint, refuses_unknown
 from frame_prc.evaluation import verbs
 from frame_prc.evaluation.evaluation import Evaluation
 from frame_prc.exceptions import message

@@ -40,9 +40,8 @@ from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estima
 from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
 from frame_prc._inference.probabilities import MeanLoss
 from frame_prc._lazy import aggregated, left_join
-from frame_prc._ranking.rank_key import RankKey
+from frame_prc._ranking.rank_key import RankKey, Scale
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import OF_PROBABILITIES, Target

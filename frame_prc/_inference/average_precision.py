@@ -40,9 +40,9 @@ from frame_prc._formulas import above_average
 from frame_prc._inference.dialect import OPENS, Dialect, InPolars
 from frame_prc._inference.measure import NEGATIVES, POSITIVES, Measure
 from frame_prc._lazy import cached
+from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import HITS, running
-from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 

@@ -18,9 +18,9 @@ import polars as pl
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTFALL
 from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.dialect import Dialect, InPolars
+from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
-from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows

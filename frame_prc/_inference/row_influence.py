@@ -17,10 +17,9 @@ from frame_prc._execution import has_numpy
 from frame_prc._formulas import effective_number
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import beside, cached, in_order
-from frame_prc._ranking.places import gathered
+from frame_prc._ranking.places import gathered, group_totals, valued_stretches
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.segments import KeyRange, range_of
-from frame_prc._ranking.stretches import group_totals, valued_stretches
 from frame_prc._rows.rows import Rows
 
 # The weight of the positives and of the negatives of a row, or of a cluster.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from frame_prc._lazy import cached
-from frame_prc._ranking.scale import Scale, integer
+from frame_prc._ranking.rank_key import Scale, integer
 from frame_prc._ranking.segments import key_bounds
 from frame_prc._request.specs import IntoColumn
 from frame_prc._request.thresholds import Bins

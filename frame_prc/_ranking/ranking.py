@@ -17,12 +17,11 @@ from frame_prc._ranking.narrow_keys import (
     rank_key,
     sampled_scores,
     sorted_alone,
+    sorted_keys,
     sorted_with_rows,
 )
-from frame_prc._ranking.rank_key import ROW_BITS, RankKey, most_segments
-from frame_prc._ranking.scale import Scale
+from frame_prc._ranking.rank_key import ROW_BITS, RankKey, Scale, most_segments
 from frame_prc._ranking.segments import Segments, numbered_segments
-from frame_prc._ranking.sorted_keys import sorted_keys
 from frame_prc._request.thresholds import Bins, threshold_dtype
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.rules import SUMS

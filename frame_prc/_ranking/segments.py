@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc import _execution
 from frame_prc._lazy import cached, left_join, remembered, segment_join
-from frame_prc._ranking.scale import integer, integer_bounds
+from frame_prc._ranking.rank_key import integer, integer_bounds
 from frame_prc._rows.rows import Rows
 
 _NUMBER = pl.col("segment")

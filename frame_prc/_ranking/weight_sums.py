@@ -16,8 +16,7 @@ import polars as pl
 
 from frame_prc._execution import on_each_thread
 from frame_prc._ranking.narrow_keys import OrderedRows, numbers_in
-from frame_prc._ranking.places import looked_up
-from frame_prc._ranking.stretches import long_parts
+from frame_prc._ranking.places import long_parts, looked_up
 
 if TYPE_CHECKING:
     import numpy as np

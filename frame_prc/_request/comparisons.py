@@ -8,8 +8,8 @@ from typing import Any, cast, get_args
 
 import polars as pl
 
+from frame_prc._request.hints import measure_hint
 from frame_prc._request.intervals import confidence
-from frame_prc._request.near_misses import measure_hint
 from frame_prc._request.options import (
     compared_at,
     is_list,

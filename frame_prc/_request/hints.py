@@ -1,15 +1,22 @@
-"""Hints: what was probably meant by an argument that is not a column, or not a numeric one."""
+"""Hints: what was probably meant by an argument, or by a parameter that is unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
-from typing import Any
+from difflib import get_close_matches
+from functools import wraps
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from typing import Any, TypeVar, cast, get_args
 
 import polars as pl
 
-from frame_prc.exceptions import shown, type_name
+from frame_prc._request.specs import AT_THRESHOLD, Criterion
+from frame_prc.exceptions import ParameterError, shown, type_name
+
+# --- by an argument that is not a column, or not a numeric one ---------------------------------
 
 _INTO_FRAME = "put it into the frame as a column"
 _CONSTANTS = (bool, int, float, complex, Decimal, bytes, date, time, timedelta)
@@ -90,3 +97,197 @@ def number_hint(role: str, name: str, dtype: pl.DataType) -> str | None:
     if dtype == pl.Boolean:
         return f"cast it first: {role}={column}.cast(pl.Float64)"
     return None
+
+
+# --- by an unknown parameter -------------------------------------------------------------------
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+# Names that other libraries use for these parameters.
+_ALSO_CALLED = {
+    "truth": "y_true true target actual observed outcome truth_col",
+    "score": "y_score y_scores y_pred y_prob y_proba y_hat probas_pred pred preds prediction "
+    "predictions prob probs proba probability probabilities scores score_col model models",
+    "by": "group_by groupby group groups key keys segment segments sensitive_features",
+    "weight": "sample_weight sample_weights weights case_weights",
+    "pos_label": "labels positive positive_label pos_class positive_class event_level",
+    "missing": "na na_rm dropna drop_nulls nan_policy",
+    "ascending": "lower_is_better reverse",
+    "row": "item item_id row_id",
+    "how": "average average_method",
+    "thresholds": "bins n_bins num_thresholds n_thresholds",
+    "keep": "drop_intermediate",
+    "f_beta": "beta f1",
+    "ci": "confidence confidence_level level",
+    "bootstrap": "n_boot n_bootstrap n_bootstraps n_resamples replicates",
+    "permutations": "n_permutations",
+    "cluster": "clusters cluster_by",
+    "standardised": "standardized",
+    "adjust": "p_adjust correction",
+}
+_MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
+_MOST_VERBS = 4  # in a hint
+# What there is instead of a parameter that no verb has.
+_INSTEAD = {
+    "ax": "to_matplotlib(ax=) and summary_to_matplotlib(ax=) draw on axes of Matplotlib",
+    **dict.fromkeys(
+        ("seed", "random_state", "rng", "stratified"),
+        "bootstrap= and permutations= take frame_prc.Draws(1000, seed=1)",
+    ),
+    "ties": "top= and predicted_count= take frame_prc.Top(100, ties='expected')",
+    **dict.fromkeys(("height", "figsize"), "size=(300, 200) is that of a panel of plot()"),
+    "overall": "summary(overall=True) has it, and evaluate(...).pooled() has all verbs of all rows",
+}
+# What other libraries call the measures.
+_MEASURES = {
+    **dict.fromkeys(("roc_auc", "roc_auc_score", "auroc"), "roc_auc"),
+    **dict.fromkeys(("brier", "brier_score", "brier_score_loss"), "brier"),
+    **dict.fromkeys(("brier_skill", "brier_skill_score", "d2_brier_score"), "brier_skill"),
+    **dict.fromkeys(("observed_expected", "o_e", "oe_ratio"), "observed_expected"),
+    **dict.fromkeys(("log_loss", "logloss", "cross_entropy"), "log_loss"),
+    **dict.fromkeys(("mcc", "matthews_corrcoef"), "mcc"),
+    **dict.fromkeys(("f1", "f1_score"), "f1"),
+    **dict.fromkeys(("fpr", "false_positive_rate"), "fpr"),
+    **{name: name for name in ("precision", "recall", "specificity", "accuracy")},
+    **{name: name for name in ("balanced_accuracy", "net_benefit", "mean_score")},
+}
+# Other names of the verbs, from other libraries and the command line.
+_VERBS_ALSO_CALLED = {
+    "ap": "average_precision",
+    "average_precision_score": "average_precision",
+    "pr_auc": "auc or average_precision",
+    "pr_curve": "curve",
+    "precision_recall_curve": "curve",
+    "best_threshold": "operating_points",
+    "confusion_matrix": "operating_points",
+    "points": "operating_points",
+    "ggplot": "write_ggplot",
+    "merge_counts": "frame_prc.merge_counts(*frames)",
+    "scorecard": "summary",
+    "roc": "plot(..., roc=True)",
+    "roc_curve": "plot(..., roc=True)",
+}
+# The verbs that have a parameter, by its name.
+_verbs: defaultdict[str, list[str]] = defaultdict(list)
+
+
+def check_call(
+    called: str,
+    own: Sequence[str],
+    places: Sequence[str],
+    args: Sequence[object],
+    named: Iterable[str],
+) -> None:
+    """Refuse an unknown parameter, with a hint at the right name, one given twice, and too many.
+
+    ``places`` are the parameters that need no name, the frame among them.
+    """
+    for name in named:
+        if name not in own and name not in places:
+            raise _unknown(called, name, own)
+    if len(args) > len(places):
+        raise _too_many(called, args[len(places)], places, own)
+    for name in places[: len(args)]:
+        if name in named:
+            order = ", ".join(one for one in places if one not in ("self", "frame"))
+            said = f"{called}() got {name}= twice, by its place and by its name"
+            raise ParameterError(said, f"{order} in this order, each once")
+
+
+def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:
+    """Return a function that refuses an unknown parameter, with a hint at the right name.
+
+    ``others`` are parameters that it takes by ``**``, which otherwise are properties of a line.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    subject = {"frame", "self"} & {*names[:1]}  # a method passes it itself
+    own = [name for name in (*names, *others) if name not in subject]
+    places = names[: code.co_argcount]
+    for name in own:
+        _verbs[name].append(function.__name__)
+    takes_any = bool(code.co_flags & CO_VARARGS)
+    takes_line = bool(code.co_flags & CO_VARKEYWORDS) and not others
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        named = not_of_lines(kwargs) if takes_line else kwargs
+        check_call(function.__name__, own, places, () if takes_any else args, named)
+        return function(*args, **kwargs)
+
+    return cast("FunctionT", checked)
+
+
+def not_of_lines(names: Iterable[str]) -> list[str]:
+    """Return the names that are no properties of Matplotlib's lines; none without Matplotlib."""
+    try:
+        from matplotlib.lines import Line2D  # noqa: PLC0415 - only if a verb draws on its axes
+    except ImportError:
+        return []
+    return [name for name in names if not hasattr(Line2D, f"set_{name}")]
+
+
+def parameter_name(name: str, own: Sequence[str]) -> str:
+    """Return what is meant by an unknown parameter: one of ``own``, or of another verb."""
+    meant = _MEANT.get(name, name)
+    # A plural is a slip, even if another verb has a parameter of that name.
+    slips = (meant, meant.removesuffix("s"), f"{meant}s")
+    return next((ours for ours in slips if ours in own), meant)
+
+
+def measure_hint(name: object) -> str | None:
+    """Return where a measure is found, if a name is one."""
+    ours = _MEASURES.get(name) if isinstance(name, str) else None
+    if ours is None:
+        return None
+    at = ", at={'threshold': 0.5}" if ours in AT_THRESHOLD else ""
+    verbs = (f"summary(measures='{ours}'{at})", f"compare_models(measure='{ours}'{at})")
+    return f"it is a measure: {', '.join(verbs)}"
+
+
+def name_hint(name: str, known: Sequence[str]) -> str | None:
+    """Return what is meant by a name that is not one of ``known``, if that can be told."""
+    meant = _VERBS_ALSO_CALLED.get(name) or " or ".join(get_close_matches(name, known))
+    return measure_hint(name) or (f"did you mean {meant}?" if meant else None)
+
+
+def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
+    return ParameterError(
+        f"{called}() has no parameter {name}=", _by_name(own) or None, _hint(name, own)
+    )
+
+
+def _by_name(parameters: Sequence[str]) -> str:
+    return ", ".join(f"{name}=" for name in parameters)
+
+
+def _hint(name: str, own: Sequence[str]) -> str | None:
+    meant = parameter_name(name, own)
+    if name in _INSTEAD:
+        return _INSTEAD[name]
+    if "points" in own and name in get_args(Criterion):
+        return f"points={{{name!r}: 0.5}} marks such a point"
+    if meant in own:
+        return f"did you mean {meant}=?"
+    verbs = _verbs.get(meant, [])
+    if "evaluate" in verbs:
+        return f"{meant}= is named once, in evaluate()"
+    if verbs:
+        some = ", ".join(sorted(verbs)) if len(verbs) <= _MOST_VERBS else "other verbs"
+        return f"{meant}= is a parameter of {some}"
+    close = [f"{parameter}=" for parameter in get_close_matches(name, own)]
+    return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def _too_many(
+    called: str, value: object, places: Sequence[str], own: Sequence[str]
+) -> ParameterError:
+    unnamed = ", ".join(name for name in places if name in own)
+    allowed = f"{unnamed} in this order, and all others by name" if unnamed else _by_name(own)
+    return ParameterError(
+        f"{called}() got {shown(value)} without the name of a parameter",
+        allowed or "no parameter",
+        "segment keys go into by=, and several models into a list: score=['a', 'b']"
+        if "score" in places
+        else None,
+    )

@@ -9,7 +9,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
-from frame_prc._request.near_misses import measure_hint
+from frame_prc._request.hints import measure_hint
 from frame_prc._request.roles import Request, check_option, plain_option
 from frame_prc._request.specs import (
     CI_METHODS,

@@ -175,3 +175,22 @@ def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
     if held or any(target.guarantee is not None for target in targets):
         return None if ci is None else Interval(confidence(ci))
     return drawn_interval(ci, None)
+
+
+# --- where the last tie is cut at random -------------------------------------------------------
+
+
+def check_expected_area(recall_range: object, calibrate: object) -> None:
+    """Refuse what is not known of an area whose last tie is cut at random."""
+    for name, given in (("recall_range", recall_range), ("calibrate", calibrate)):
+        if given is not None:
+            raise OptionError(f"{name}= is given with ties='expected'", "one of them")
+
+
+def check_unweighted_ties(*, weighted: bool) -> None:
+    """Refuse a random order within a tie whose rows have weights: how many fit depends on it."""
+    if weighted:
+        raise OptionError(
+            "ties='expected' is given for weighted rows",
+            "ties='whole', or rows that count as one, or integer counts of rows",
+        )

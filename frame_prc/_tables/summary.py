@@ -49,9 +49,9 @@ from frame_prc._inference.sampled import (
     with_std_error,
 )
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
+from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import Points
-from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows

@@ -16,13 +16,11 @@ import frame_prc
 from frame_prc._files import scratch_folder
 from frame_prc._lazy import named
 from frame_prc._request.class_values import from_text
-from frame_prc.cli import databases, errors, gate, output, spilled
-from frame_prc.cli.calls import Call, counted
-from frame_prc.cli.files import Source
+from frame_prc.cli import databases, errors, gate, output
+from frame_prc.cli.calls import Call, Progress, counted, done
+from frame_prc.cli.files import Source, check_numbers, opened, read_by
 from frame_prc.cli.options import common_options, options, parameters
-from frame_prc.cli.reading import check_numbers, opened, read_by
 from frame_prc.cli.values import columns, names_of_keys
-from frame_prc.cli.work import Progress, done
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 Values = Mapping[str, Any]
@@ -148,7 +146,7 @@ def execute(command: Command, given: Values) -> int:
     output.check(verb, path, form)
     conditions = gate.conditions(given.get("fail_under") or ())
     wanted = _Wanted(path, given.get("columns") or (), conditions)
-    budget = None if given["memory"] is None else spilled.budget(given["memory"], verb)
+    budget = None if given["memory"] is None else databases.budget(given["memory"], verb)
     with (
         nullcontext() if budget is None else scratch_folder(path) as folder,
         _opened(given, budget, folder) as source,
@@ -167,7 +165,7 @@ def execute(command: Command, given: Values) -> int:
                 return None
             asked_for = wanted.call(call)
             if budget is not None and folder is not None:
-                return wanted.table(spilled.result(asked_for, budget, folder, progress))
+                return wanted.table(databases.result(asked_for, budget, folder, progress))
             of_counts = verb == "counts"
             return wanted.table(counted(call, progress) if of_counts else asked_for(source.rows))
 

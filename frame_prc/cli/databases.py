@@ -1,4 +1,7 @@
-"""Tables of DuckDB, Delta Lake and Iceberg on the command line: verbs run inside DuckDB.
+"""DuckDB on the command line: tables, and more rows than fit in ``--memory``.
+
+With a limit, Polars checks the rows and copies the columns that are read to a scratch folder, in
+batches. DuckDB then has the same numbers as Polars: the verb runs inside it.
 
 ``duckdb:///FILE::TABLE`` names a table or view of a DuckDB database, with the path as in URLs of
 SQLAlchemy; ``delta://FOLDER`` and ``iceberg://FOLDER`` a table that DuckDB reads by an extension.
@@ -16,10 +19,150 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc.cli import spilled
-from frame_prc.cli.calls import Call
-from frame_prc.cli.files import Source
+from frame_prc._engines.engine import RUN_INSIDE
+from frame_prc._lazy import named
+from frame_prc._request.packages import install_hint
+from frame_prc._request.roles import names_of
+from frame_prc.cli import errors
+from frame_prc.cli.calls import Call, Progress
+from frame_prc.cli.errors import flag
+from frame_prc.cli.files import Source, listed
+from frame_prc.cli.output import naming
+from frame_prc.cli.values import names_of_keys
+from frame_prc.evaluation.roles import NAMES
 from frame_prc.exceptions import FileError, OptionError, nearest
+
+# --- more rows than fit in memory --------------------------------------------------------------
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([MGT])(I?)B", re.IGNORECASE)
+_LARGE = {"M": 2, "G": 3, "T": 4}  # powers of 1000, or of 1024 for MiB
+# What the program takes itself, with the buffers of reading and of writing.
+_OVERHEAD = 350 * 10**6
+_LEAST = 10**9
+_ROLES = {*NAMES} - {"pos_label", "missing", "ascending", "by"}  # that are columns
+_BIN_ENDS = ("below", "above")
+_BINS = "--thresholds 1000 bins the scores, and needs no --memory"
+
+
+def budget(text: str, verb: str) -> int:
+    """Return a number of bytes from its text; refuse a command that DuckDB does not run."""
+    bytes_at_once = size(text)
+    check_inside(verb, "memory= is not available for this command")
+    return bytes_at_once
+
+
+def check_inside(verb: str, what: str, hint: str | None = None) -> None:
+    """Refuse a command that DuckDB does not run."""
+    if verb not in RUN_INSIDE:
+        allowed = (errors.command_name(one) for one in RUN_INSIDE if one in errors.EXAMPLES)
+        raise OptionError(what, ", ".join(allowed), hint)
+
+
+def size(text: str) -> int:
+    """Return a number of bytes from its text."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise OptionError(f"memory={text!r} is not a size", "a size such as 2GB or 1.5GiB")
+    number, unit, binary = found.groups()
+    amount = int(float(number) * (1024 if binary else 1000) ** _LARGE[unit.upper()])
+    if amount < _LEAST:
+        raise OptionError(f"memory={text!r} is too little", "1GB or more")
+    return amount
+
+
+def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.LazyFrame:
+    """Return the result of a call, in a file of the folder if it is large."""
+    duckdb = imported_duckdb("memory=")
+    # An unknown name is an error of the verb, which knows the similar ones.
+    schema = call(call.source.rows).collect_schema()
+    read = _columns(call)
+    progress.set("checking rows", 0.1)
+    _check(call)
+    progress.set("copying rows", 0.3)
+    copied = folder / "rows.parquet"
+    stored = _copied(call, read, copied)
+    progress.set("computing", 0.5)
+    settings = limits(budget, folder)
+    with duckdb.connect(config=settings) as connection, naming(str(folder)):
+        connection.execute("SET enable_progress_bar = false")
+        try:
+            bins = _BINS if "thresholds" in call.parameters else None
+            found = computed(stored, connection.read_parquet(str(copied)), "memory=", bins)
+            if isinstance(found, pl.DataFrame):
+                return found.lazy().cast(schema)
+            written = folder / "result.parquet"
+            found.to_parquet(str(written))
+        except duckdb.OutOfMemoryException as error:
+            raise OptionError("memory= is too little for these rows", "more", bins) from error
+        return pl.scan_parquet(written, glob=False).cast(schema)
+
+
+def limits(budget: int, folder: Path) -> dict[str, str]:
+    """Return the settings with which DuckDB stays below so many bytes, and spills to a folder."""
+    return {
+        "memory_limit": f"{budget - _OVERHEAD}B",
+        "temp_directory": str(folder / "spilled"),
+        # Nothing needs the rows of a file in order, which takes memory.
+        "preserve_insertion_order": "false",
+    }
+
+
+def imported_duckdb(what: str) -> Any:
+    """Import DuckDB, which something that is given needs."""
+    try:
+        import duckdb  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise OptionError(f"{what} needs DuckDB", hint=install_hint("duckdb")) from error
+    return duckdb
+
+
+def _columns(call: Call) -> list[str]:
+    """Return the columns of the files that the verb reads, in their order."""
+    ends = _BIN_ENDS if call.get("pos") is not None else ()
+    given = [*map(call.get, _ROLES), call.get("by")]
+    wanted = names_of([item for value in given for item in listed(value)] + [*ends])
+    return [name for name in call.source.schema if not wanted or name in wanted]
+
+
+def _check(call: Call) -> None:
+    """Raise the error of invalid rows that the verb raises without a limit."""
+    lowest = float("inf") if call.get("ascending") else float("-inf")
+    call.counts(call.source.rows, thresholds=[lowest]).collect(engine="streaming")
+
+
+def _copied(call: Call, read: list[str], path: Path) -> Call:
+    """Write columns, and keys that are computed; return the call on the names they have there."""
+    keys = listed(call.get("by"))
+    made = [key for key in keys if isinstance(key, pl.Expr)]
+    renamed = {name: f"{name} of rows" for name in names_of_keys(made)}
+
+    def of(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {model: renamed.get(name, name) for model, name in value.items()}
+        if isinstance(value, list):
+            return {name: renamed.get(name, name) for name in value}
+        return renamed.get(value, value) if isinstance(value, str) else value
+
+    columns = [named(name).alias(renamed.get(name, name)) for name in read]
+    call.source.rows.select(*columns, *made).sink_parquet(path, compression="lz4")
+    roles = {name: of(call.get(name)) for name in _ROLES if name in call.parameters}
+    return call.but(**roles, by=names_of_keys(keys) or None)
+
+
+def computed(call: Call, relation: Any, what: str, hint: str | None) -> Any:
+    """Return the result for a relation, or one error for what DuckDB does not compute."""
+    try:
+        return call(relation)
+    except OptionError as error:
+        option, inside, _ = error.what.partition(" does not run inside ")
+        if not inside:
+            raise
+        name, _, value = option.removesuffix("=True").partition("=")
+        given = f"{flag(name)} {value}".rstrip()
+        raise OptionError(f"{what} is given with {given}", "calls without it", hint) from error
+
+
+# --- tables ------------------------------------------------------------------------------------
 
 _URL = re.compile(r"(duckdb|delta|iceberg)://(.*)", re.DOTALL)
 _EXAMPLE = "a table such as duckdb:///FILE::TABLE"
@@ -43,8 +186,8 @@ class Table(Source):
 
     def result(self, call: Call) -> pl.LazyFrame:
         """Return the result of a call for the rows of the table."""
-        spilled.check_inside(call.verb, f"this command does not read {self}", _COUNTS)
-        found = spilled.computed(call, self.relation, "a table", _COUNTS)
+        check_inside(call.verb, f"this command does not read {self}", _COUNTS)
+        found = computed(call, self.relation, "a table", _COUNTS)
         return (found if isinstance(found, pl.DataFrame) else found.pl()).lazy()
 
 
@@ -62,8 +205,8 @@ def opened(patterns: Sequence[str], budget: int | None, folder: Path | None) -> 
     assert found is not None  # noqa: S101 - for the type checker
     (kind, place), settings = found.groups(), {"autoinstall_known_extensions": "false"}
     if budget is not None and folder is not None:
-        settings |= spilled.limits(budget, folder)
-    duckdb = spilled.imported_duckdb(patterns[0])
+        settings |= limits(budget, folder)
+    duckdb = imported_duckdb(patterns[0])
     path, _, name = place.partition("::")
     if kind == "duckdb":
         path = path.removeprefix("/")

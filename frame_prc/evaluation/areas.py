@@ -36,7 +36,7 @@ from frame_prc._request.specs import (
     Start,
     Top,
 )
-from frame_prc._request.ties import check_expected_area
+from frame_prc._request.targets import check_expected_area
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.held import given_at

@@ -12,7 +12,7 @@ from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
 from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
 from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._lazy import aggregated
-from frame_prc._request.near_misses import name_hint, refuses_unknown
+from frame_prc._request.hints import name_hint, refuses_unknown
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.base import engine_plans, level_of

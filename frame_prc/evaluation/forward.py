@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from frame_prc._request.near_misses import check_call, not_of_lines
+from frame_prc._request.hints import check_call, not_of_lines
 from frame_prc.evaluation.base import Level
 from frame_prc.evaluation.columns import with_columns
 from frame_prc.evaluation.evaluation import Evaluation

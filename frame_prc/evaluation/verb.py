@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from frame_prc._engines.engine import in_words_of
 from frame_prc._frames.border import takes_narwhals, unwrapped
-from frame_prc._request.near_misses import refuses_unknown
+from frame_prc._request.hints import refuses_unknown
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 

@@ -14,8 +14,8 @@ from layers import also
 from optional import require_module
 from polars.testing import assert_frame_equal
 
-from frame_prc.cli import spilled as _spilled
-from frame_prc.cli import work as _work
+from frame_prc.cli import calls as _work
+from frame_prc.cli import databases as _spilled
 
 N = 600
 ROWS = pl.DataFrame({"row": range(N)}).select(
@@ -121,7 +121,7 @@ def test_scratch_files_lie_beside_the_output_and_are_removed(here, monkeypatch):
 # A program that stays once it has copied the rows.
 STUCK = """
 import sys, time
-from frame_prc.cli import main, spilled
+from frame_prc.cli import main, databases as spilled
 def stay(*_):
     open("reached", "w").close()
     while True:

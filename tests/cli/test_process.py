@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 from command_line import ASKED, leftovers, process, result, run, said, start
 
+from frame_prc.cli import calls as _work
 from frame_prc.cli import commands as _commands
-from frame_prc.cli import work as _work
 
 
 @pytest.fixture

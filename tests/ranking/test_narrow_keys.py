@@ -15,7 +15,8 @@ from layers import also
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import narrow_keys, ranking, sorted_keys
+from frame_prc._ranking import narrow_keys, ranking
+from frame_prc._ranking import narrow_keys as sorted_keys
 
 # With a score as low as the last one a key of 64 bits has no room for all bits of these scores.
 AFTER_ONE = nextafter(1.0, inf)

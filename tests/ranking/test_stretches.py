@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import _execution
-from frame_prc._ranking import stretches
+from frame_prc._ranking import places as stretches
 
 # Of each row: negative, positive, or positive and marked.
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
