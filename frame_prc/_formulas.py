@@ -6,6 +6,7 @@ Narwhals uses the names of Polars, so one function serves both, and arrays too i
 from __future__ import annotations
 
 import sys
+from functools import cache
 from math import fsum
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -245,9 +246,13 @@ def harmonic(n: ExprT) -> ExprT:
         for k in range(ASYMPTOTIC, 0, -1):
             shifted = shifted - 1 / (n + k)
         return shifted
-    few = pl.lit(pl.Series([fsum(1 / k for k in range(1, m + 1)) for m in range(ASYMPTOTIC)]))
-    found = few.gather(n.clip(0, ASYMPTOTIC - 1))
+    found = pl.lit(_few_harmonic()).gather(n.clip(0, ASYMPTOTIC - 1))
     return pl.when(n < ASYMPTOTIC).then(found).otherwise(_harmonic_of_many(n))
+
+
+@cache
+def _few_harmonic() -> pl.Series:
+    return pl.Series([fsum(1 / k for k in range(1, m + 1)) for m in range(ASYMPTOTIC)])
 
 
 def _harmonic_of_many(n: ExprT) -> ExprT:

@@ -40,6 +40,8 @@ _CLASSES = (
 
 def engine_of(frame: object) -> Engine | None:
     """Return the engine that a frame belongs to, if any."""
+    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        return None
     for module, name, engine in _CLASSES:
         if isinstance(frame, class_of(module, name)):
             return engine

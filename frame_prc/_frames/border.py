@@ -202,9 +202,10 @@ def takes_narwhals(verb: FunctionT) -> FunctionT:
 
 
 def _is_narwhals(value: object) -> bool:
+    if not hasattr(type(value), "to_native"):
+        return False
     # The classes of narwhals.stable are subclasses of these.
-    kinds = [class_of("narwhals", name) for name in ("DataFrame", "LazyFrame")]
-    return any(isinstance(value, kind) for kind in kinds)
+    return isinstance(value, (class_of("narwhals", "DataFrame"), class_of("narwhals", "LazyFrame")))
 
 
 def unwrapped(value: Any) -> Any:

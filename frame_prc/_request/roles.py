@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar, cast, get_args
 
 import polars as pl
@@ -61,7 +62,7 @@ class Request:
     side_by_side: bool = False
     threshold: IntoColumn | None = None
 
-    @property
+    @cached_property
     def of_counts(self) -> bool:
         """Whether these are the columns of counts(), maybe of bins, under their own names."""
         scores = [_plain_name(score) for score in self.models.values()]
@@ -81,7 +82,7 @@ class Request:
         """The column of counts() with the other end of a bin."""
         return other_end(ascending=self.ascending)
 
-    @property
+    @cached_property
     def several_models(self) -> bool:
         """Whether the result has a key column ``model``."""
         several = self.model is not None or None not in self.models

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -63,12 +64,12 @@ class Columns:
         found = {role: getattr(self, role) for role in _OPTIONAL}
         return {role: column for role, column in found.items() if column is not None}
 
-    @property
+    @cached_property
     def aggregated(self) -> bool:
         """Whether rows are already aggregated into ``pos`` and ``neg``."""
         return "pos" in self.classes
 
-    @property
+    @cached_property
     def weighted(self) -> bool:
         """Whether rows are summed as floats, not as integers."""
         amounts = [column.dtype for role, column in self.classes.items() if role != "truth"]
@@ -106,12 +107,12 @@ class Columns:
         """Whether a row's weight and its square can differ."""
         return self.weighted or self.with_squares
 
-    @property
+    @cached_property
     def several_models(self) -> bool:
         """Whether the result has a key column ``model``."""
         return self.request.several_models
 
-    @property
+    @cached_property
     def result_keys(self) -> list[str]:
         """The key columns of the result, in order."""
         return [*([MODEL] if self.several_models else []), *self.key_dtypes]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, cast
 
 import polars as pl
@@ -97,7 +97,7 @@ class Rows(Execution):
     def _name_of(self, what: Hashable) -> tuple[Hashable, ...]:
         return (id(self.frame), *self.columns.result_keys, what)
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """Internal names of the key columns, in order."""
         return key_names(len(self.columns.result_keys))

@@ -63,9 +63,9 @@ class Table(ABC):
     def columns(self, missing: Missing, *, details: bool = True) -> list[str]:
         """Return the columns after the keys; ``n_dropped`` and the status come last."""
         counted = dropped(missing) if self.counts_dropped else ()
-        found = [name for name in self.outputs if name not in (*counted, "status")]
-        status = ["status"] if "status" in self.outputs else []
-        shown = found if details else [name for name in found if name not in self.hidden]
+        outputs, hidden = self.outputs, () if details else self.hidden
+        shown = [name for name in outputs if name not in (*counted, *hidden, "status")]
+        status = ["status"] if "status" in outputs else []
         return [*shown, *counted, *status]
 
     @property
@@ -73,18 +73,19 @@ class Table(ABC):
         """Those of the outputs that are computed from all rows of the result, by name."""
         return {}
 
-    def computed(self, missing: Missing, *, details: bool = True) -> list[str]:
+    def computed(self, columns: Sequence[str]) -> list[str]:
         """Return the columns that :meth:`of` has: shown, or needed by those of all rows."""
         of_all = self.of_all_rows
-        needed = [name for value in of_all.values() for name in value.meta.root_names()]
-        columns = dict.fromkeys([*self.columns(missing, details=details), *needed])
-        return [name for name in columns if name not in of_all]
+        needed = (name for value in of_all.values() for name in value.meta.root_names())
+        return [name for name in dict.fromkeys([*columns, *needed]) if name not in of_all]
 
     def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
         """Return the table under the caller's names of the keys."""
-        missing, of_all = rows.columns.request.missing, self.of_all_rows
-        columns = self.columns(missing, details=details)
-        found = self.computed(missing, details=details)
+        columns, of_all = (
+            self.columns(rows.columns.request.missing, details=details),
+            self.of_all_rows,
+        )
+        found = self.computed(columns) if of_all else columns
         if rows.columns.groupings is None:
             table = self._finished(rows, found)
         else:

@@ -144,7 +144,7 @@ class Differences(Table):
         tables = [self._by_measure(rows, comparison) for comparison in self.comparison.each]
         if len(tables) == 1:
             return tables[0]
-        names = [*self.keyed(rows).keys, *self.computed(rows.columns.request.missing)]
+        names = [*self.keyed(rows).keys, *self.computed(self.columns(rows.columns.request.missing))]
         stacked = [_with(table, names) for table in tables]
         return concat(stacked).sort("order", maintain_order=True)
 

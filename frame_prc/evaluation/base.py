@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, cast
 
 import polars as pl
@@ -79,7 +80,7 @@ class Evaluated(Generic[FrameT]):
             self._kept.setdefault(name, make())
         return cast("KeptT", self._kept[name])
 
-    @property
+    @cached_property
     def _native(self) -> Any:
         """The frame, without Narwhals around it."""
         return unwrapped(self.frame)
@@ -101,7 +102,7 @@ class Evaluated(Generic[FrameT]):
     def _labels(self) -> Labels:
         return self._keep("labels", lambda: Labels(self._native))
 
-    @property
+    @cached_property
     def _engine(self) -> Engine | None:
         """The engine that the frame belongs to, if any."""
         return engine_of(self._native)
