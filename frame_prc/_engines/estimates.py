@@ -25,7 +25,7 @@ from frame_prc._engines.rows import Counted, amount_names
 from frame_prc._engines.running_sums import RETRIEVED
 from frame_prc._engines.segments import by_segment
 from frame_prc._engines.spark_ranges import cut_and_kept
-from frame_prc._engines.streams import in_order, streams, with_point
+from frame_prc._engines.streams import in_order, of_rows, with_point
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.at_threshold import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
@@ -145,7 +145,7 @@ def _shares_of_ties(
 
 def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
     """Return whether scores of single negatives, which no measure needs, are left out."""
-    return streams(counted) and all(one.points.only_hits for one in measures)
+    return of_rows(counted) and all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:
@@ -339,7 +339,7 @@ def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
 
 def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
     """Add columns to points and to rows by which they match."""
-    if streams(counted):
+    if of_rows(counted):
         ranked, score = rows, one.score
         if one.suffix:  # of models side by side a row that is dropped may have some scores
             score = "ranked"

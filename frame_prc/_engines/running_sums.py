@@ -19,7 +19,7 @@ from frame_prc._engines.spark_ranges import (
     only_cut,
     sent_to_tasks,
 )
-from frame_prc._engines.streams import in_order, points_in_order, streams
+from frame_prc._engines.streams import points_in_order
 
 RETRIEVED = ~nw.col("score").is_null()
 
@@ -50,9 +50,14 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
     """
     if counted.ranges is not None:
         return _running_in_ranges(counted, counted.ranges, places=places)
-    sums = _summed_in_segments(counted, places=places, hits=hits)
+    streams = counted.engine.streams
+    sums = (
+        points_in_order(counted, hits=hits, places=places)
+        if streams
+        else _summed(counted.frame, counted, places=places)
+    )
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
-    rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted else {}
+    rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted and not streams else {}
     highest = {
         name: grown.cum_max(reverse=True).over(*counted.keys, order_by="score")
         for name, grown in rising.items()
@@ -64,14 +69,6 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         negatives=fp.max().over(*counted.keys),
         **({"first": nw.col("place") == 1} if places else {}),
     )
-
-
-def _summed_in_segments(counted: Counted, *, places: bool, hits: bool) -> Frame:
-    """Add running sums over segments, of rows that stream past if they may."""
-    if not streams(counted):
-        return _summed(counted.frame, counted, places=places)
-    ordered = in_order(counted, counted.rows, hits=hits)
-    return points_in_order(counted, ordered, hits=hits, places=places)
 
 
 def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
