@@ -118,16 +118,19 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
         found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
         names += [f"{name}_{place}" for name in made]
     seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
-    is_retrieved = ~nw.col("at_score").is_null()
-    scores, shares, shown = nw.lit(1), here / seen, nw.when(is_retrieved & (seen > 0))
-    if _is_thinned(counted, measures):
+    is_retrieved, thinned = ~nw.col("at_score").is_null(), _is_thinned(counted, measures)
+    scores = nw.col("own_scores") if thinned else nw.lit(1)
+    if counted.columns.weighted:
+        shares = nw.lit(0.0)  # chance is the prevalence
+    elif thinned:
         # What a tie adds to the shares that its rows would have with a score each, below 0.
-        scores = nw.col("own_scores")
         tied = here - scores + 1
-        shares = tied / seen - (harmonic(seen) - harmonic(seen - tied))
-        shown = nw.when(is_retrieved & (tied > 1))
+        added = tied / seen - (harmonic(seen) - harmonic(seen - tied))
+        shares = nw.when(is_retrieved & (tied > 1)).then(added).otherwise(0.0)
+    else:
+        shares = nw.when(is_retrieved & (seen > 0)).then(here / seen).otherwise(0.0)
     return found.with_columns(
-        tie_shares=shown.then(shares).otherwise(0.0),
+        tie_shares=shares,
         retrieved=nw.when(is_retrieved).then(seen).otherwise(0),
         n_scores=nw.when(is_retrieved).then(scores).otherwise(0),
         score=nw.col("at_score"),
@@ -138,7 +141,7 @@ def _shares_of_ties(
     summed: nw.Expr, counted: Counted, measures: Sequence[Measure], suffix: str = ""
 ) -> nw.Expr:
     """Return the sum over all ties, from that over the points, some of which may be left out."""
-    if not _is_thinned(counted, measures):
+    if counted.columns.weighted or not _is_thinned(counted, measures):
         return summed
     return summed + harmonic(nw.col(f"retrieved{suffix}").max())
 
@@ -238,6 +241,12 @@ class Joined:
             names |= {f"{name}_{place}": f"{name}_{place + self.first}" for name in own}
         return names
 
+    def highest(self) -> list[str]:
+        """Return the columns of rows that are alike in a segment."""
+        own = [_own(measure) for measure in self.measures]
+        names = [f"{name}_{i}" for i, of in enumerate(own, self.first) for name in of]
+        return [f"retrieved{self.suffix}", *names]
+
     def shared(self) -> dict[str, nw.Expr]:
         """Return what is added up over points, as the part of it that a unit of weight has."""
         here = nw.col("at_pos") + nw.col("at_neg")
@@ -252,8 +261,7 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
 
     What is added up over points is shared among their rows.
     """
-    rows, highest = counted.single, []
-    sums = [*amount_names(squares=counted.squares), "dropped"]
+    rows = _numbered(joined, counted) if of_rows(counted) else counted.single
     for one in joined:
         names = one.names()
         points, rows = _matched(one, rows, counted)
@@ -261,18 +269,32 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
         shared = points.with_columns(**one.shared())
         named = shared.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
         rows = rows.join(named, on=matches, how="left").drop(matches)
-        of_rows = _of_rows(one, counted)
-        rows = rows.with_columns(**of_rows)
-        constants = [f"retrieved{one.suffix}"]
-        for place, measure in enumerate(one.measures):
-            constants += [f"{name}_{place + one.first}" for name in _own(measure)]
-        sums += [name for name in of_rows if not name.startswith(("lowest", "highest"))]
-        highest += constants
+    added: dict[str, nw.Expr] = {}
+    for one in joined:  # once all are joined, so that what is added takes part in no join
+        added |= _of_rows(one, counted)
+    rows = rows.with_columns(**added)
     if counted.columns.cluster is None:
         return rows
+    ends = _ends([one.suffix for one in joined])
+    sums = [*amount_names(squares=counted.squares), "dropped", *(n for n in added if n not in ends)]
+    highest = [name for one in joined for name in one.highest()]
     return rows.group_by(*counted.keys, "cluster").agg(
-        nw.col(*sums).sum(), nw.col(*highest).max(), **_ends([one.suffix for one in joined])
+        nw.col(*sums).sum(), nw.col(*highest).max(), **ends
     )
+
+
+def _numbered(joined: Sequence[Joined], counted: Counted) -> Frame:
+    """Return rows that stream past, with the number of their point of each model."""
+    rows = counted.single
+    for one in joined:
+        # Of models side by side a row that is dropped may have some scores.
+        ranked = nw.when(nw.col("dropped") == 0).then(one.score) if one.suffix else one.score
+        ready = rows.with_columns(ranked=ranked)
+        hits = _is_thinned(counted, one.measures)
+        ordered = in_order(counted, ready, hits=hits, score="ranked")
+        match = f"match_point{one.suffix}"
+        rows = with_point(ordered, match).select(*rows.columns, match)
+    return rows
 
 
 def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
@@ -338,15 +360,10 @@ def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
 
 
 def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
-    """Add columns to points and to rows by which they match."""
+    """Add columns to points, and to rows unless they are numbered, by which they match."""
     if of_rows(counted):
-        ranked, score = rows, one.score
-        if one.suffix:  # of models side by side a row that is dropped may have some scores
-            score = "ranked"
-            ranked = rows.with_columns(ranked=nw.when(nw.col("dropped") == 0).then(one.score))
-        ordered = in_order(counted, ranked, hits=_is_thinned(counted, one.measures), score=score)
-        found = with_point(ordered, "match_point").select(*rows.columns, "match_point")
-        return one.points.with_columns(match_point=nw.col("point")), found
+        number = nw.col("point").alias(f"match_point{one.suffix}")
+        return one.points.with_columns(number), rows
     nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
     points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.first)
     return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.first)

@@ -12,7 +12,7 @@ Bins and scores that are not floats, of which there are few, are counted first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import narwhals as nw
@@ -63,31 +63,31 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
     ``point`` is its number. With ``hits``, ``own_scores`` is the number of scores that belong to
     it. ``places`` adds ``place`` and ``next_hits``, as in `running_sums`.
     """
-    keys = _keys(counted)
+    keys, weighted = _keys(counted), counted.columns.weighted
     ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
-    numbers = {"dropped": "dropped"} | ({"own_scores": "CAST(ends AS BIGINT)"} if hits else {})
     amounts = {name: name for name in amount_names(squares=counted.squares)}
-    both = _Sums(amounts, rounds=counted.columns.weighted), _Sums(numbers, rounds=False)
-    for sums in both:
-        ordered = sums.added(ordered)
+    numbers = {"dropped": "dropped"} if counted.columns.request.missing == "drop" else {}
+    numbers |= {"own_scores": "CAST(ends AS BIGINT)"} if hits else {}
+    sums = _Sums(amounts | numbers, amounts if weighted else ())
     points = project(
-        ordered.filter(nw.col("is_point")),
+        sums.added(ordered).filter(nw.col("is_point")),
         *counted.keys,
         "score",
-        *(column for sums in both for column in (*sums.columns, *sums.before())),
+        *sums.with_before(),
         f"{_differs('lag', keys)} AS opens",
         f"{_differs('lead', keys)} AS closes",
         "row_number() OVER () - 1 AS point",
     )
-    opened = project(points, "*", *both[0].opening("opens", "point", ("pos", "neg")))
+    opened = project(points, "*", *sums.openings("opens", "point", ["pos", "neg"]))
     shown = [*counted.keys, "score", "point"]
-    shown += [f"{sums.since(name, 'before')} AS {name}" for sums in both for name in sums.values]
-    shown += [f"{both[0].since(of, 'opening')} AS {n}" for n, of in (("tp", "pos"), ("fp", "neg"))]
+    shown += [f"{sums.since(name, 'before')} AS {name}" for name in sums.values]
+    shown += [f"{sums.since(of, 'opening')} AS {n}" for n, of in (("tp", "pos"), ("fp", "neg"))]
+    if "dropped" not in numbers:
+        shown.append("CAST(0 AS BIGINT) AS dropped")
     if places:
-        below = "lead(CASE WHEN score IS NOT NULL THEN {} > 0 END) OVER ()"
-        below = below.format(both[0].since("pos", "before"))
+        hit = f"CASE WHEN score IS NOT NULL THEN {sums.since('pos', 'before')} > 0 END"
         shown += [
-            f"CASE WHEN NOT closes THEN {below} END AS next_hits",
+            f"CASE WHEN NOT closes THEN lead({hit}) OVER () END AS next_hits",
             f"point + 1 - max(CASE WHEN opens THEN point END) {_SO_FAR} AS place",
         ]
     return project(opened, *shown)
@@ -100,67 +100,66 @@ def summed_onward(points: Frame, counted: Counted, names: Sequence[str]) -> Fram
     """
     others = [name for name in points.columns if name not in names]
     ordered: Frame = nw.from_native(points.to_native().order("point DESC"))
-    sums = _Sums({n: f"CASE WHEN {n} < 2 THEN {n} ELSE 0 END" for n in names}, rounds=True)
-    summed = project(
-        sums.added(ordered),
-        *others,
-        *(column for column in (*sums.columns, *sums.before())),
-        f"{_differs('lag', _keys(counted))} AS closes",
-    )
-    opened = project(summed, "*", *sums.opening("closes", "-point", names))
+    sums = _Sums({n: f"(CASE WHEN {n} < 2 THEN {n} ELSE 0 END)" for n in names}, names)
+    closes = f"{_differs('lag', _keys(counted))} AS closes"
+    summed = project(sums.added(ordered), *others, *sums.with_before(), closes)
+    opened = project(summed, "*", *sums.openings("closes", "-point", names))
     return project(opened, *others, *(f"{sums.since(n, 'opening')} AS {n}" for n in names))
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """Running sums of values through all segments, ``NAME_so_far``; floats also have a rest."""
+    """Running sums of values through all segments: ``sum_NAME``, and ``rest_NAME`` if it rounds."""
 
     values: Mapping[str, str]
-    rounds: bool
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the sums."""
-        parts = ("so_far", "rest") if self.rounds else ("so_far",)
-        return [f"{name}_{part}" for name in self.values for part in parts]
+    rounding: Collection[str]
 
     def added(self, frame: Frame) -> Frame:
         """Add the sums to rows in order."""
-        if not self.rounds:
-            return project(frame, "*", *(_summed(of, f"{n}_so_far") for n, of in self.values.items()))
-        sums = (f"sum({of}) {_SO_FAR} AS {n}_so_far" for n, of in self.values.items())
-        before = (f"lag({name}_so_far, 1, 0) OVER () AS {name}_before" for name in self.values)
+        whole = [name for name in self.values if name not in self.rounding]
+        sums = [_summed(self.values[name], f"sum_{name}") for name in whole]
+        sums += [f"sum({self.values[name]}) {_SO_FAR} AS sum_{name}" for name in self.rounding]
+        summed = project(frame, "*", *sums)
+        if not self.rounding:
+            return summed
+        before = (f"lag(sum_{name}, 1, 0) OVER () AS before_{name}" for name in self.rounding)
         rests = (
-            f"sum({_rounded_off(f'{name}_before', f'({of})', f'{name}_so_far')}) {_SO_FAR} AS {name}_rest"
-            for name, of in self.values.items()
+            f"sum({_rounded_off(f'before_{name}', self.values[name], f'sum_{name}')}) {_SO_FAR} "
+            f"AS rest_{name}"
+            for name in self.rounding
         )
-        columns = [*frame.columns, *(f"{name}_so_far" for name in self.values)]
-        return project(project(project(frame, "*", *sums), "*", *before), *columns, *rests)
+        kept = [*frame.columns, *(f"sum_{name}" for name in self.values)]
+        return project(project(summed, "*", *before), *kept, *rests)
 
-    def before(self) -> list[str]:
-        """Return the sums in the row before."""
-        return [f"lag({column}, 1, 0) OVER () AS {column}_before" for column in self.columns]
+    def _parts(self, names: Iterable[str]) -> list[str]:
+        rests = [f"rest_{name}" for name in names if name in self.rounding]
+        return [*(f"sum_{name}" for name in names), *rests]
 
-    def opening(self, opens: str, place: str, names: Sequence[str]) -> list[str]:
+    def with_before(self) -> list[str]:
+        """Return the sums, and those in the row before."""
+        parts = self._parts([*self.values])
+        return [*parts, *(f"lag({part}, 1, 0) OVER () AS {part}_before" for part in parts)]
+
+    def openings(self, opens: str, place: str, names: Sequence[str]) -> list[str]:
         """Return what sums were before the last row so far that ``opens`` a segment."""
         return [
-            f"arg_max(CASE WHEN {opens} THEN {c}_before END, {place}) {_SO_FAR} AS {c}_opening"
-            for c in self.columns
-            if c.rsplit("_", 1)[0].removesuffix("_so") in names
+            f"arg_max(CASE WHEN {opens} THEN {part}_before END, {place}) {_SO_FAR} "
+            f"AS {part}_opening"
+            for part in self._parts(names)
         ]
 
     def since(self, name: str, earlier: str) -> str:
-        """Return what was added to a sum since an earlier one."""
-        a, b = f"{name}_so_far", f"{name}_so_far_{earlier}"
-        if not self.rounds:
-            return f"{a} - {b}"
-        rest = f"({name}_rest - {name}_rest_{earlier})"
-        return f"({a} - {b}) + ({_rounded_off(a, f'(-{b})', f'({a} - {b})')} + {rest})"
+        """Return what was added to a sum since an ``earlier`` one."""
+        now, then = f"sum_{name}", f"sum_{name}_{earlier}"
+        if name not in self.rounding:
+            return f"{now} - {then}"
+        rounded, rest = f"({now} - {then})", f"(rest_{name} - rest_{name}_{earlier})"
+        return f"{rounded} + ({_rounded_off(now, f'(-{then})', rounded)} + {rest})"
 
 
 def _rounded_off(a: str, b: str, rounded: str) -> str:
-    """Return the difference of a sum of floats from their rounded sum (Knuth's two-sum)."""
-    return f"(({a} - ({rounded} - ({rounded} - {a}))) + ({b} - ({rounded} - {a})))"
+    """Return what the rounded sum of two floats lacks (Knuth's two-sum)."""
+    return f"({a} - ({rounded} - ({rounded} - {a})) + ({b} - ({rounded} - {a})))"
 
 
 def _keys(counted: Counted) -> list[str]:
