@@ -9,7 +9,7 @@ row for each segment, from which the last steps in Polars go on.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from operator import add
@@ -18,20 +18,19 @@ from typing import Any, cast
 import narwhals as nw
 import polars as pl
 
-from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.points import InEngine, fresh, points_of
-from frame_prc._engines.rows import Counted, amount_names
-from frame_prc._engines.running_sums import RETRIEVED
-from frame_prc._engines.segments import by_segment
+from frame_prc._engines.rows import Counted, amount_names, by_segment
+from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_point
 from frame_prc._engines.spark_ranges import cut_and_kept
-from frame_prc._engines.streams import in_order, of_rows, with_point
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.at_threshold import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
+from frame_prc._rows.rules import SUMS
 
 
 def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
@@ -56,7 +55,9 @@ def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
         joined = Joined(_influenced(ranged, [measure]), [measure], "score")
         cells = _cells([joined], counted).rename(names)
         used = cells.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
-        return collected(counted, used.select(*_keys(counted), "cluster", *names.values(), amounts))
+        return collected(
+            counted, used.select(*counted.segment, "cluster", *names.values(), amounts)
+        )
 
 
 def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.DataFrame]:
@@ -95,7 +96,7 @@ def _of_model(found: pl.DataFrame, counted: Counted, measure: Measure, place: in
     of_measure = [*_own(measure), *sums_over_scores(measure)]
     names = {f"{name}_{place}": f"{name}_0" for name in of_measure}
     names |= {f"{name}_{place}": name for name in _OF_SCORES}
-    return found.select(*_keys(counted), *_SIZES, *names, *DROPPED).rename(names)
+    return found.select(*counted.segment, *_SIZES, *names, *DROPPED).rename(names)
 
 
 # --- points ------------------------------------------------------------------------------------
@@ -112,7 +113,7 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
     for place, measure in enumerate(measures):
         of_measure = fresh(found)
         if measure.calibration is not None:
-            of_measure = _referred(of_measure, counted, measure.calibration)
+            of_measure = referred(of_measure, counted, measure.calibration)
         own = with_terms(measure.influences_of(of_measure, of), of, measure)
         made = [*_own(measure), *sums_over_scores(measure), "on_positive", "on_negative"]
         found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
@@ -194,7 +195,23 @@ def scores_of_segments() -> dict[str, nw.Expr]:
     return {"lowest": score.min(), "highest": score.max(), "n_scores": one.sum()}
 
 
-def _referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame:
+def known(calibration: Calibration | None, counted: Counted) -> Calibration | None:
+    """Return a calibration with its reference, which is looked up if it is that of the rows."""
+    if calibration is None or calibration.odds is not None or calibration.table is not None:
+        return calibration
+    classes = [*zip(_SIZES, SUMS, strict=True)]
+    sums = {of: nw.col(name) for of, name in classes}
+    if counted.squares:
+        sums |= {f"{c}_squares": nw.col(f"{name}_squares") for c, name in classes}
+    sums = {name: amount.sum().cast(nw.Float64) for name, amount in sums.items()}
+    table = collected(counted, totals(counted, sums)).lazy()
+    numbers = effective_numbers(squares=counted.squares)
+    model = counted.keys[:1] if counted.columns.several_models else []
+    found = reference_of_models(table.with_columns(**numbers), calibration, model)
+    return replace(calibration, table=found.collect().lazy())
+
+
+def referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame:
     """Add the reference of each model, which is known."""
     names = ("reference_odds", REFERENCE)
     if calibration.table is None:
@@ -377,7 +394,7 @@ def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool, fi
     key and one score for sorted enough to join the next model's points by key, and compares all.
     """
     dtypes = frame.collect_schema()
-    keys = _keys(counted)
+    keys = counted.segment
     matches = {f"match_{i}": _filled(nw.col(k), dtypes[k], filler) for i, k in enumerate(keys)}
     nullable = [*keys, *([score] if nulls else [])]
     flags = [
@@ -440,7 +457,7 @@ def row_counts(counted: Counted) -> tuple[Counted, Frame]:
 def _by_keys(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
     """Return sums of each segment, or of all rows."""
     named = [value.alias(name) for name, value in sums.items()]
-    keys = _keys(counted)
+    keys = counted.segment
     return frame.group_by(*keys).agg(*named) if keys else frame.select(*named)
 
 
@@ -459,6 +476,48 @@ def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
     return cast("pl.DataFrame", chosen.collect("polars").to_native())
 
 
-def _keys(counted: Counted) -> list[str]:
-    """Return the keys of segments; all rows together have none."""
-    return counted.keys if counted.columns.result_keys else []
+_POS, _NEG = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))
+_SUMS = ("weighted", "spread", "tp", "fp", "rows", "squared_misses")
+
+
+def bins_of_rows(counted: Counted, edges: Sequence[float]) -> Frame:
+    """Return a row per segment and bin that has rows.
+
+    ``weighted`` and ``spread`` are sums over the rows, ``tp, fp`` their weights, ``rows`` their
+    number and ``squared_misses`` the sum of the squared weights of negatives. ``hits_squared,
+    hits_sized, sized`` are sums of products of the hits and the sizes of clusters, or of rows if
+    there are none.
+    """
+    number = [nw.when(nw.col("p") >= edge).then(1).otherwise(0) for edge in [*edges][1:-1]]
+    used = (nw.col("pos") > 0) | (nw.col("neg") > 0)
+    placed = (
+        counted.single.filter(used & ~nw.col("score").is_null())
+        .with_columns(p=counted.score.cast(nw.Float64))
+        .with_columns(bin=reduce(add, number, nw.lit(0)))
+    )
+    p = nw.col("p")
+    each = placed.with_columns(
+        weighted=(_POS + _NEG) * p,
+        spread=(_POS + _NEG) * (p * (1 - p)).clip(0.0, 1.0),
+        tp=_POS,
+        fp=_NEG,
+        rows=nw.lit(1),
+        squared_misses=_NEG * _NEG,
+    )
+    keys = [*counted.segment, "bin"]
+    if counted.columns.cluster is not None:
+        each = each.group_by(*keys, "cluster").agg(nw.col(*_SUMS).sum())
+    size = nw.col("tp") + nw.col("fp")
+    return (
+        each.with_columns(
+            hits_squared=nw.col("tp") * nw.col("tp"),
+            hits_sized=nw.col("tp") * size,
+            sized=size * size,
+        )
+        .group_by(*keys)
+        .agg(
+            nw.col("rows").sum().cast(nw.Int64),
+            nw.col(*(name for name in _SUMS if name != "rows")).sum(),
+            nw.col("hits_squared", "hits_sized", "sized").sum(),
+        )
+    )

@@ -15,9 +15,8 @@ import polars as pl
 from frame_prc._engines.engine import check_request
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
-from frame_prc._engines.running_sums import running_sums, within_range
+from frame_prc._engines.running_sums import running_sums, summed_onward, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, read_back
-from frame_prc._engines.streams import summed_onward
 from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.dialect import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
