@@ -21,7 +21,7 @@ from frame_prc._rows.checks import (
     with_bin_checks,
     with_checks,
 )
-from frame_prc._rows.columns import Column
+from frame_prc._rows.columns import Column, Columns
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.rules import SQUARES, SUMS, required_rule
 from frame_prc._rows.table import Table
@@ -50,15 +50,19 @@ class Counts(Table):
         """Names that no key may have, as merge() would not read them as keys."""
         return (*BOUNDS, *ADDABLE)
 
-    def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the counts of rows."""
-        if self.squares and rows.columns.lacks_squares:
+    def check(self, columns: Columns) -> None:
+        """Refuse squares of what has none."""
+        if self.squares and columns.lacks_squares:
             raise OptionError(
                 "squares=True cannot be computed from sums of weights in pos= and neg=",
                 "rows with weight=, or pos_squares= and neg_squares= beside the sums",
-                rows.columns.count_hint,
+                columns.count_hint,
                 shell_hint=None,
             )
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the counts of rows."""
+        self.check(rows.columns)
         squares = self.squares and rows.columns.needs_squares
         if self.bins is None:
             counts = _exact(rows, squares=squares)

@@ -1,21 +1,98 @@
-"""The curve inside an engine: a point per score, and one that opens each segment."""
+"""Counts inside an engine, of rows and of parts, and the curve: tables with a row per score.
+
+Counts of parts are counted again, as rows that hold counts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
+import polars as pl
 
+from frame_prc._curves.counts import ADDABLE, BOUNDS, Counts, check_frames
 from frame_prc._curves.curve import CURVE
-from frame_prc._engines.counts import in_ranking_order
 from frame_prc._engines.operations import Engine, Frame, Order
-from frame_prc._engines.rows import Counted, count, level_dtype
+from frame_prc._engines.rows import Counted, bin_end, check_case, count, level_dtype, schema_of
 from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, cut
 from frame_prc._formulas import precision, recall
-from frame_prc._request.roles import Request
+from frame_prc._request.roles import THRESHOLD, Request, request
 from frame_prc._request.specs import Keep, Start
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.thresholds import ABOVE, Bins
+from frame_prc._rows.checks import overlap
+
+
+def counts(engine: Engine, frame: Any, request: Request, table: Counts) -> Any:
+    """Return positives and negatives at each distinct score, or in each bin that holds rows."""
+    bins, squares = table.bins, table.squares
+    counted = count(engine, frame, request, table.reserved, bins, every_bin=False, squares=squares)
+    table.check(counted.columns)
+    held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
+    tidy = held.with_columns(threshold=counted.score)
+    if squares and not counted.squares:
+        tidy = tidy.with_columns(pos_squares=nw.col("pos"), neg_squares=nw.col("neg"))
+    if bins is not None:
+        tidy = tidy.with_columns(bin_end(tidy, bins).alias(bins.other_end))
+    return counted.finish(tidy, table.outputs, [in_ranking_order(counted)])
+
+
+def in_ranking_order(counted: Counted) -> Order:
+    """Return the order of the thresholds of a segment."""
+    return Order("threshold", descending=not counted.ascending)
+
+
+def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> Any:
+    """Return the counts of the whole."""
+    frames: list[Frame] = [nw.from_native(native) for native in natives]
+    schemas = [pl.Schema(schema_of(frame)) for frame in frames]
+    check_frames(schemas)
+    names = schemas[0].names()
+    amounts = [name for name in names if name in ADDABLE]
+    ends = [name for name in names if name in BOUNDS and name != THRESHOLD]
+    keys = [name for name in names if name not in (*ADDABLE, *BOUNDS)]
+    check_case(engine, keys, [THRESHOLD, *amounts, *ends])
+    parts = nw.concat([frame.select(names) for frame in frames]).to_native()
+    asked = request(
+        score=THRESHOLD,
+        by=[*keys, *ends] or None,
+        missing="unretrieved",
+        ascending=ascending,
+        **{name: name for name in amounts},
+    )
+    counted = count(engine, parts, asked, amounts, None, squares=True)
+    typed = [nw.col(name).cast(counted.amount) for name in amounts]
+    tidy = counted.frame.with_columns(*typed, threshold=counted.score)
+    if ends:
+        tidy = tidy.with_columns(nw.col(counted.keys[-1]).alias(ends[0]))
+        counted = _of_bins(counted, tidy, ends[0])
+    outputs = [name for name in names if name not in keys]
+    merged = counted.finish(tidy, outputs, [in_ranking_order(counted)])
+    return nw.from_native(merged).select(names).to_native()
+
+
+def _of_bins(counted: Counted, tidy: Frame, end: str) -> Counted:
+    """Return counts whose bins are not among their keys, and that fail if bins overlap."""
+    low, high = (end, THRESHOLD) if end == ABOVE else (THRESHOLD, end)
+    bins = tidy.select(low=nw.col(low), high=nw.col(high)).unique()
+    known = bins.filter(~nw.any_horizontal(nw.col("low", "high").is_null(), ignore_nulls=True))
+    following = known.with_columns(after=nw.col("low").shift(-1).over(order_by=["low", "high"]))
+    values = [nw.col(name).cast(nw.String) for name in ("low", "high", "after")]
+    text = nw.concat_str(_alternating(str(overlap("\0", "\0", "\0")).split("\0"), values))
+    overlapping = nw.when(nw.col("high") > nw.col("after")).then(text)
+    problem = following.with_columns(problem=overlapping).select(nw.col("problem").min())
+    dtypes = {n: dtype for n, dtype in counted.columns.key_dtypes.items() if n != end}
+    columns = replace(counted.columns, key_dtypes=dtypes)
+    return replace(counted, keys=counted.keys[:-1], columns=columns, problem=problem)
+
+
+def _alternating(texts: Sequence[str], values: Sequence[nw.Expr]) -> list[nw.Expr]:
+    """Return texts with values between them."""
+    first, *others = map(nw.lit, texts)
+    pairs = zip(values, others, strict=True)
+    return [first, *(part for pair in pairs for part in pair)]
 
 
 def curve(

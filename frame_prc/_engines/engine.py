@@ -15,9 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._engines.ibis_tables import IBIS
-from frame_prc._engines.operations import Engine
-from frame_prc._engines.sql_text import DUCKDB, SPARK
+from frame_prc._engines.operations import DUCKDB, IBIS, SPARK, Engine
 from frame_prc._request.roles import OF_COUNTS, Request
 from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError
 
@@ -149,7 +147,7 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
 OF_LONG_DATA = "a comparison by model="
-_OF_ROWS = ("squares", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
+_OF_ROWS = (HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
 
 
 def _is_of_rows(request: Request) -> bool:

@@ -9,7 +9,7 @@ row for each segment, from which the last steps in Polars go on.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from operator import add
@@ -18,20 +18,19 @@ from typing import Any, cast
 import narwhals as nw
 import polars as pl
 
-from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.points import InEngine, fresh, points_of
-from frame_prc._engines.rows import Counted, amount_names
-from frame_prc._engines.running_sums import RETRIEVED
-from frame_prc._engines.segments import by_segment
+from frame_prc._engines.rows import Counted, amount_names, by_segment
+from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_point
 from frame_prc._engines.spark_ranges import cut_and_kept
-from frame_prc._engines.streams import in_order, streams, with_point
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.at_threshold import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
+from frame_prc._rows.rules import SUMS
 
 
 def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
@@ -56,7 +55,9 @@ def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
         joined = Joined(_influenced(ranged, [measure]), [measure], "score")
         cells = _cells([joined], counted).rename(names)
         used = cells.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
-        return collected(counted, used.select(*_keys(counted), "cluster", *names.values(), amounts))
+        return collected(
+            counted, used.select(*counted.segment, "cluster", *names.values(), amounts)
+        )
 
 
 def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.DataFrame]:
@@ -95,7 +96,7 @@ def _of_model(found: pl.DataFrame, counted: Counted, measure: Measure, place: in
     of_measure = [*_own(measure), *sums_over_scores(measure)]
     names = {f"{name}_{place}": f"{name}_0" for name in of_measure}
     names |= {f"{name}_{place}": name for name in _OF_SCORES}
-    return found.select(*_keys(counted), *_SIZES, *names, *DROPPED).rename(names)
+    return found.select(*counted.segment, *_SIZES, *names, *DROPPED).rename(names)
 
 
 # --- points ------------------------------------------------------------------------------------
@@ -112,22 +113,25 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
     for place, measure in enumerate(measures):
         of_measure = fresh(found)
         if measure.calibration is not None:
-            of_measure = _referred(of_measure, counted, measure.calibration)
+            of_measure = referred(of_measure, counted, measure.calibration)
         own = with_terms(measure.influences_of(of_measure, of), of, measure)
         made = [*_own(measure), *sums_over_scores(measure), "on_positive", "on_negative"]
         found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
         names += [f"{name}_{place}" for name in made]
     seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
-    is_retrieved = ~nw.col("at_score").is_null()
-    scores, shares, shown = nw.lit(1), here / seen, nw.when(is_retrieved & (seen > 0))
-    if _is_thinned(counted, measures):
+    is_retrieved, thinned = ~nw.col("at_score").is_null(), _is_thinned(counted, measures)
+    scores = nw.col("own_scores") if thinned else nw.lit(1)
+    if counted.columns.weighted:
+        shares = nw.lit(0.0)  # chance is the prevalence
+    elif thinned:
         # What a tie adds to the shares that its rows would have with a score each, below 0.
-        scores = nw.col("own_scores")
         tied = here - scores + 1
-        shares = tied / seen - (harmonic(seen) - harmonic(seen - tied))
-        shown = nw.when(is_retrieved & (tied > 1))
+        added = tied / seen - (harmonic(seen) - harmonic(seen - tied))
+        shares = nw.when(is_retrieved & (tied > 1)).then(added).otherwise(0.0)
+    else:
+        shares = nw.when(is_retrieved & (seen > 0)).then(here / seen).otherwise(0.0)
     return found.with_columns(
-        tie_shares=shown.then(shares).otherwise(0.0),
+        tie_shares=shares,
         retrieved=nw.when(is_retrieved).then(seen).otherwise(0),
         n_scores=nw.when(is_retrieved).then(scores).otherwise(0),
         score=nw.col("at_score"),
@@ -138,14 +142,14 @@ def _shares_of_ties(
     summed: nw.Expr, counted: Counted, measures: Sequence[Measure], suffix: str = ""
 ) -> nw.Expr:
     """Return the sum over all ties, from that over the points, some of which may be left out."""
-    if not _is_thinned(counted, measures):
+    if counted.columns.weighted or not _is_thinned(counted, measures):
         return summed
     return summed + harmonic(nw.col(f"retrieved{suffix}").max())
 
 
 def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
     """Return whether scores of single negatives, which no measure needs, are left out."""
-    return streams(counted) and all(one.points.only_hits for one in measures)
+    return of_rows(counted) and all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:
@@ -191,7 +195,23 @@ def scores_of_segments() -> dict[str, nw.Expr]:
     return {"lowest": score.min(), "highest": score.max(), "n_scores": one.sum()}
 
 
-def _referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame:
+def known(calibration: Calibration | None, counted: Counted) -> Calibration | None:
+    """Return a calibration with its reference, which is looked up if it is that of the rows."""
+    if calibration is None or calibration.odds is not None or calibration.table is not None:
+        return calibration
+    classes = [*zip(_SIZES, SUMS, strict=True)]
+    sums = {of: nw.col(name) for of, name in classes}
+    if counted.squares:
+        sums |= {f"{c}_squares": nw.col(f"{name}_squares") for c, name in classes}
+    sums = {name: amount.sum().cast(nw.Float64) for name, amount in sums.items()}
+    table = collected(counted, totals(counted, sums)).lazy()
+    numbers = effective_numbers(squares=counted.squares)
+    model = counted.keys[:1] if counted.columns.several_models else []
+    found = reference_of_models(table.with_columns(**numbers), calibration, model)
+    return replace(calibration, table=found.collect().lazy())
+
+
+def referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame:
     """Add the reference of each model, which is known."""
     names = ("reference_odds", REFERENCE)
     if calibration.table is None:
@@ -238,6 +258,12 @@ class Joined:
             names |= {f"{name}_{place}": f"{name}_{place + self.first}" for name in own}
         return names
 
+    def highest(self) -> list[str]:
+        """Return the columns of rows that are alike in a segment."""
+        own = [_own(measure) for measure in self.measures]
+        names = [f"{name}_{i}" for i, of in enumerate(own, self.first) for name in of]
+        return [f"retrieved{self.suffix}", *names]
+
     def shared(self) -> dict[str, nw.Expr]:
         """Return what is added up over points, as the part of it that a unit of weight has."""
         here = nw.col("at_pos") + nw.col("at_neg")
@@ -252,8 +278,7 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
 
     What is added up over points is shared among their rows.
     """
-    rows, highest = counted.single, []
-    sums = [*amount_names(squares=counted.squares), "dropped"]
+    rows = _numbered(joined, counted) if of_rows(counted) else counted.single
     for one in joined:
         names = one.names()
         points, rows = _matched(one, rows, counted)
@@ -261,18 +286,32 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
         shared = points.with_columns(**one.shared())
         named = shared.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
         rows = rows.join(named, on=matches, how="left").drop(matches)
-        of_rows = _of_rows(one, counted)
-        rows = rows.with_columns(**of_rows)
-        constants = [f"retrieved{one.suffix}"]
-        for place, measure in enumerate(one.measures):
-            constants += [f"{name}_{place + one.first}" for name in _own(measure)]
-        sums += [name for name in of_rows if not name.startswith(("lowest", "highest"))]
-        highest += constants
+    added: dict[str, nw.Expr] = {}
+    for one in joined:  # once all are joined, so that what is added takes part in no join
+        added |= _of_rows(one, counted)
+    rows = rows.with_columns(**added)
     if counted.columns.cluster is None:
         return rows
+    ends = _ends([one.suffix for one in joined])
+    sums = [*amount_names(squares=counted.squares), "dropped", *(n for n in added if n not in ends)]
+    highest = [name for one in joined for name in one.highest()]
     return rows.group_by(*counted.keys, "cluster").agg(
-        nw.col(*sums).sum(), nw.col(*highest).max(), **_ends([one.suffix for one in joined])
+        nw.col(*sums).sum(), nw.col(*highest).max(), **ends
     )
+
+
+def _numbered(joined: Sequence[Joined], counted: Counted) -> Frame:
+    """Return rows that stream past, with the number of their point of each model."""
+    rows = counted.single
+    for one in joined:
+        # Of models side by side a row that is dropped may have some scores.
+        ranked = nw.when(nw.col("dropped") == 0).then(one.score) if one.suffix else one.score
+        ready = rows.with_columns(ranked=ranked)
+        hits = _is_thinned(counted, one.measures)
+        ordered = in_order(counted, ready, hits=hits, score="ranked")
+        match = f"match_point{one.suffix}"
+        rows = with_point(ordered, match).select(*rows.columns, match)
+    return rows
 
 
 def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
@@ -338,15 +377,10 @@ def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
 
 
 def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
-    """Add columns to points and to rows by which they match."""
-    if streams(counted):
-        ranked, score = rows, one.score
-        if one.suffix:  # of models side by side a row that is dropped may have some scores
-            score = "ranked"
-            ranked = rows.with_columns(ranked=nw.when(nw.col("dropped") == 0).then(one.score))
-        ordered = in_order(counted, ranked, hits=_is_thinned(counted, one.measures), score=score)
-        found = with_point(ordered, "match_point").select(*rows.columns, "match_point")
-        return one.points.with_columns(match_point=nw.col("point")), found
+    """Add columns to points, and to rows unless they are numbered, by which they match."""
+    if of_rows(counted):
+        number = nw.col("point").alias(f"match_point{one.suffix}")
+        return one.points.with_columns(number), rows
     nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
     points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.first)
     return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.first)
@@ -360,7 +394,7 @@ def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool, fi
     key and one score for sorted enough to join the next model's points by key, and compares all.
     """
     dtypes = frame.collect_schema()
-    keys = _keys(counted)
+    keys = counted.segment
     matches = {f"match_{i}": _filled(nw.col(k), dtypes[k], filler) for i, k in enumerate(keys)}
     nullable = [*keys, *([score] if nulls else [])]
     flags = [
@@ -423,7 +457,7 @@ def row_counts(counted: Counted) -> tuple[Counted, Frame]:
 def _by_keys(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
     """Return sums of each segment, or of all rows."""
     named = [value.alias(name) for name, value in sums.items()]
-    keys = _keys(counted)
+    keys = counted.segment
     return frame.group_by(*keys).agg(*named) if keys else frame.select(*named)
 
 
@@ -442,6 +476,48 @@ def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
     return cast("pl.DataFrame", chosen.collect("polars").to_native())
 
 
-def _keys(counted: Counted) -> list[str]:
-    """Return the keys of segments; all rows together have none."""
-    return counted.keys if counted.columns.result_keys else []
+_POS, _NEG = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))
+_SUMS = ("weighted", "spread", "tp", "fp", "rows", "squared_misses")
+
+
+def bins_of_rows(counted: Counted, edges: Sequence[float]) -> Frame:
+    """Return a row per segment and bin that has rows.
+
+    ``weighted`` and ``spread`` are sums over the rows, ``tp, fp`` their weights, ``rows`` their
+    number and ``squared_misses`` the sum of the squared weights of negatives. ``hits_squared,
+    hits_sized, sized`` are sums of products of the hits and the sizes of clusters, or of rows if
+    there are none.
+    """
+    number = [nw.when(nw.col("p") >= edge).then(1).otherwise(0) for edge in [*edges][1:-1]]
+    used = (nw.col("pos") > 0) | (nw.col("neg") > 0)
+    placed = (
+        counted.single.filter(used & ~nw.col("score").is_null())
+        .with_columns(p=counted.score.cast(nw.Float64))
+        .with_columns(bin=reduce(add, number, nw.lit(0)))
+    )
+    p = nw.col("p")
+    each = placed.with_columns(
+        weighted=(_POS + _NEG) * p,
+        spread=(_POS + _NEG) * (p * (1 - p)).clip(0.0, 1.0),
+        tp=_POS,
+        fp=_NEG,
+        rows=nw.lit(1),
+        squared_misses=_NEG * _NEG,
+    )
+    keys = [*counted.segment, "bin"]
+    if counted.columns.cluster is not None:
+        each = each.group_by(*keys, "cluster").agg(nw.col(*_SUMS).sum())
+    size = nw.col("tp") + nw.col("fp")
+    return (
+        each.with_columns(
+            hits_squared=nw.col("tp") * nw.col("tp"),
+            hits_sized=nw.col("tp") * size,
+            sized=size * size,
+        )
+        .group_by(*keys)
+        .agg(
+            nw.col("rows").sum().cast(nw.Int64),
+            nw.col(*(name for name in _SUMS if name != "rows")).sum(),
+            nw.col("hits_squared", "hits_sized", "sized").sum(),
+        )
+    )

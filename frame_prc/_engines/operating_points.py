@@ -18,9 +18,16 @@ from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_preci
 from frame_prc._curves.operating_points import check_counts, check_row_numbers
 from frame_prc._engines.curve import with_openings
 from frame_prc._engines.operations import Engine, Frame
-from frame_prc._engines.rows import Counted, count, level_dtype
+from frame_prc._engines.rows import (
+    ORDER,
+    Counted,
+    by_segment,
+    count,
+    finish_in_order,
+    level_dtype,
+    several_rows,
+)
 from frame_prc._engines.running_sums import within_range
-from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
 from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import (
     normal_quantile,

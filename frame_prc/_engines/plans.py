@@ -1,20 +1,278 @@
-"""The verbs inside an engine: counts and their running sums, then the formulas of Polars."""
+"""The verbs inside an engine: counts and their running sums, then the formulas of Polars.
+
+A table in Polars sees the rows of an engine as rows that are elsewhere. It asks here for the
+estimates of segments, which are computed inside the engine and collected; the rows that it has
+itself are none.
+"""
 
 from __future__ import annotations
 
-from frame_prc._engines.areas import auc
-from frame_prc._engines.average_precision import average_precision, averages
-from frame_prc._engines.counts import counts
-from frame_prc._engines.curve import curve
-from frame_prc._engines.elsewhere import empty, rows_elsewhere
-from frame_prc._engines.estimates import in_polars
-from frame_prc._engines.merged_counts import merge_counts
-from frame_prc._engines.operating_points import operating_points
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from frame_prc._curves.curve import CURVE
+from frame_prc._curves.given_thresholds import ASCENDING, RATES
+from frame_prc._curves.logit_intervals import FEW_SCORES
+from frame_prc._curves.tie_bounds import TIE_BOUNDS
+from frame_prc._engines.areas import areas_of_segments, auc, average_precision
+from frame_prc._engines.curve import counts, curve, merge_counts
+from frame_prc._engines.engine import check_types
+from frame_prc._engines.estimates import (
+    bins_of_rows,
+    cluster_cells,
+    collected,
+    in_polars,
+    known,
+    paired_sums,
+    row_counts,
+    scores_of_segments,
+    segment_sums,
+    sums_side_by_side,
+    totals,
+)
+from frame_prc._engines.operating_points import operating_points, table_of_targets
+from frame_prc._engines.operations import Engine
+from frame_prc._engines.rows import ORDER, Counted, count, count_models, schema_of
+from frame_prc._formulas import effective_number
+from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
+from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
+from frame_prc._inference.probabilities import MeanLoss
+from frame_prc._lazy import aggregated, left_join
+from frame_prc._ranking.rank_key import RankKey, Scale
+from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.segments import Segments
+from frame_prc._request.roles import Request
+from frame_prc._request.specs import OF_PROBABILITIES, Target
+from frame_prc._request.thresholds import Bins
+from frame_prc._rows.columns import Columns
+from frame_prc._rows.rows import DROPPED, Rows, read
+
+
+def empty(engine: Engine, native: Any, request: Request) -> pl.DataFrame:
+    """Return no rows, with the columns of an engine's frame in dtypes of Polars."""
+    engine.refuse(native)
+    dtypes = schema_of(nw.from_native(native))
+    check_types(engine, native, dtypes, request)
+    return pl.DataFrame(schema=dtypes)
+
+
+def rows_elsewhere(engine: Engine, native: Any, columns: Columns, nothing: pl.DataFrame) -> Rows:
+    """Return the rows of an engine's frame."""
+    rows = read(nothing.lazy(), columns, in_memory=True)
+    return replace(rows, elsewhere=Elsewhere(engine, native, columns.request))
+
+
+@dataclass(frozen=True, eq=False)
+class Elsewhere:
+    """Where rows are that are not in Polars; it remembers what it collected for one table."""
+
+    engine: Engine
+    native: Any
+    request: Request
+    _scores: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    def estimates(
+        self, rows: Rows, measures: Sequence[Measure], bins: Bins | None = None
+    ) -> list[Estimates]:
+        """Return the estimates of the segments of rows, for each measure."""
+        counted = self._counted(rows, measures, bins)
+        known = [_at_reference(one, counted) for one in measures]
+        found = segment_sums(counted, known)
+        if bins is None:
+            self._scores.setdefault("scores", found)
+        ranking = _ranking(rows, counted, found)
+        return [
+            self._estimates(ranking, found, counted, measure, place)
+            for place, measure in enumerate(known)
+        ]
+
+    def _estimates(
+        self, ranking: Ranking, found: pl.DataFrame, counted: Counted, measure: Measure, place: int
+    ) -> Estimates:
+        keys = ranking.rows.keys
+        sums = _of_measure(found, measure, place)
+        spread = spreads_of(_numbered(sums, ranking), ranking, measure)
+        if counted.columns.cluster is None:
+            return Estimates(ranking, measure, spread=spread)
+        totals = found.select(*keys, *_of_clusters(measure, place))
+        return Estimates(
+            ranking,
+            measure,
+            spread=spread,
+            of_clusters=_numbered(totals, ranking),
+            cells=lambda: _numbered(cluster_cells(counted, measure), ranking),
+        )
+
+    def paired(self, rows: Rows, measure: Measure) -> tuple[list[Estimates], pl.LazyFrame]:
+        """Return the estimates of models side by side, and sums of products of their influences.
+
+        ``rows`` are side by side. The sums are ``variance_a_b, covariance_a_b, fourth_a_b`` by the
+        places of two models; with clusters also what these tell of each model.
+        """
+        counted = self._counted_models(rows, [measure])
+        known = _at_reference(measure, counted[0])
+        tables, shared = paired_sums(counted, known)
+        estimates = self._of_models(rows, known, counted, tables)
+        if rows.clustered:
+            shared = shared.with_columns(**_effective_clusters(known))
+        return estimates, _numbered(shared, estimates[0].ranking)
+
+    def side_by_side(self, rows: Rows, measure: Measure) -> list[Estimates]:
+        """Return the estimates of models side by side."""
+        counted = self._counted_models(rows, [measure])
+        known = _at_reference(measure, counted[0])
+        return self._of_models(rows, known, counted, sums_side_by_side(counted, known))
+
+    def _of_models(
+        self,
+        rows: Rows,
+        measure: Measure,
+        counted: Sequence[Counted],
+        tables: Sequence[pl.DataFrame],
+    ) -> list[Estimates]:
+        self._scores.update({f"score_{i}": table for i, table in enumerate(tables)})
+        ranking = _ranking(rows, counted[0], tables[0])
+        spreads = [
+            spreads_of(_numbered(_of_measure(table, measure, 0), ranking), ranking, measure)
+            for table in tables
+        ]
+        return [Estimates(ranking, measure, spread=spread) for spread in spreads]
+
+    def few_scores(self, rows: Rows) -> pl.LazyFrame:
+        """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
+        if "scores" not in self._scores:
+            counted = count(self.engine, self.native, self._request_of(rows), [], None)
+            ends = totals(counted, scores_of_segments(), of_scores=True)
+            self._scores["scores"] = collected(counted, ends)
+        return _few_scores(self._scores["scores"].lazy(), rows.model_keys)
+
+    def few_scores_of_pairs(self, rows: Rows) -> pl.LazyFrame:
+        """Return one row with ``few_0, few_1, ...`` of models side by side."""
+        return pl.concat(
+            [
+                _few_scores(self._scores[f"score_{i}"].lazy(), []).rename({FEW_SCORES: f"few_{i}"})
+                for i in range(len(rows.columns.scores))
+            ],
+            how="horizontal",
+        )
+
+    def points(self, rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
+        """Return the operating points of each segment, in the order of the targets."""
+        counted = self._counted(rows, [], None)
+        table = table_of_targets(counted, targets)
+        shown = (*CURVE, *RATES, *DROPPED, "status", ORDER)
+        found = collected(counted, table.select(*rows.keys, *shown))
+        turned = pl.lit(value=rows.ascending).alias(ASCENDING)
+        return found.sort(*rows.keys, ORDER).lazy().with_columns(turned)
+
+    def bins(self, rows: Rows, edges: Sequence[float]) -> pl.LazyFrame:
+        """Return the sums of each segment and bin of probabilities."""
+        counted = self._counted(rows, [MeanLoss(of="mean_score")], None)
+        return collected(counted, bins_of_rows(counted, edges)).lazy()
+
+    def row_counts(self, rows: Rows) -> pl.LazyFrame:
+        """Return the keys of each segment, and its number of ``rows``."""
+        return collected(*row_counts(self._counted(rows, [], None))).lazy()
+
+    def tie_bounds(self, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
+        """Return the keys and the tie bounds of each segment."""
+        counted = self._counted(rows, [], bins)
+        table = areas_of_segments(counted, bounds=True)
+        return collected(counted, table.select(*rows.keys, *TIE_BOUNDS)).lazy()
+
+    # --- what is asked for ---------------------------------------------------------------------
+
+    def _request_of(self, rows: Rows) -> Request:
+        return replace(self.request, keys=[*rows.columns.key_dtypes], groupings=None)
+
+    def _counted(self, rows: Rows, measures: Sequence[Measure], bins: Bins | None) -> Counted:
+        [counted] = self._counted_models(rows, measures, bins)
+        return counted
+
+    def _counted_models(
+        self, rows: Rows, measures: Sequence[Measure], bins: Bins | None = None
+    ) -> list[Counted]:
+        side_by_side = rows.columns.request.side_by_side
+        asked = replace(self._request_of(rows), side_by_side=side_by_side)
+        names = [one.name for one in measures if one.name in OF_PROBABILITIES]
+        return count_models(self.engine, self.native, asked, [], bins, squares=True, measures=names)
+
+
+def _at_reference(measure: Measure, counted: Counted) -> Measure:
+    return replace(measure, calibration=known(measure.calibration, counted))
+
+
+def _ranking(rows: Rows, counted: Counted, table: pl.DataFrame) -> Ranking:
+    """Return a ranking of no rows, with the segments that a table has, and what their ties tell."""
+    keys = rows.keys
+    ordered = table.sort(keys) if keys else table
+    numbers = ordered.with_columns(segment=pl.int_range(pl.len(), dtype=pl.Int64))
+    segments = Segments(numbers.select("segment", *keys, *DROPPED).lazy(), table.height, keys)
+    key = RankKey(Scale.of(pl.Float64()), table.height)
+    shares = numbers.select("segment", "tie_shares", "retrieved").lazy()
+    return Ranking(
+        pl.LazyFrame(), segments, key, rows, None, squares=counted.squares, tie_shares=shares
+    )
+
+
+def _numbered(table: pl.DataFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return a table of segments, in order, with their numbers in place of their keys."""
+    segments = ranking.segments
+    if not segments.keys:
+        return table.lazy().with_columns(segment=pl.lit(0, pl.Int64))
+    numbers = segments.table.select("segment", *segments.keys)
+    return left_join(table.lazy(), numbers, segments.keys).drop(segments.keys).sort("segment")
+
+
+def _of_measure(table: pl.DataFrame, measure: Measure, place: int) -> pl.DataFrame:
+    """Return the sums of a measure under their own names."""
+    own = [*constants(measure), *sums_over_scores(measure)]
+    shared = ("positives", "negatives")
+    named = [pl.col(n if n in shared else f"{n}_{place}").alias(n) for n in own]
+    keys = [name for name in table.columns if name.startswith("key_")]
+    flags = [pl.col(name) > 0 for name in own if name in ("is_few", "has_measure")]
+    return table.select(*keys, *named).with_columns(flags)
+
+
+def _of_clusters(measure: Measure, place: int) -> list[pl.Expr]:
+    """Return what clusters tell of a measure: the variance, and what it rests on."""
+    numbers = [value.alias(name) for name, value in _effective_clusters(measure).items()]
+    parts = [pl.col(f"{name}_{place}").alias(name) for name in OF_CLASSES]
+    return [pl.col(f"alone_{place}").alias("variance"), *numbers, *parts]
+
+
+def _effective_clusters(measure: Measure) -> dict[str, pl.Expr]:
+    """Return the effective number of clusters that a measure rests on, and that with negatives."""
+    rests_on = "both" if measure.counted else "pos"
+    names = {"n_effective": rests_on, NEGATIVE_CLUSTERS: "neg"}
+    return {
+        name: effective_number(pl.col(f"{of}_total"), pl.col(f"{of}_squares"))
+        for name, of in names.items()
+    }
+
+
+def _few_scores(table: pl.LazyFrame, models: list[str]) -> pl.LazyFrame:
+    """Return whether all scores of a model are its lowest or its highest, from its segments.
+
+    No segment has a third score then, and those that it has are the lowest or the highest of all.
+    """
+    lowest, highest = pl.col("lowest"), pl.col("highest")
+
+    def at_end(score: pl.Expr) -> pl.Expr:
+        return (score == lowest.min()) | (score == highest.max())
+
+    few = (pl.col("n_scores").round() <= 2) & at_end(lowest) & at_end(highest)  # noqa: PLR2004
+    flag = few.fill_null(value=True).all().alias(FEW_SCORES)
+    return aggregated(table, models, flag)
+
 
 __all__ = [
     "auc",
     "average_precision",
-    "averages",
     "counts",
     "curve",
     "empty",

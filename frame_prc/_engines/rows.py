@@ -29,6 +29,7 @@ from frame_prc._rows.columns import (
     common_score_dtype,
     resolve,
 )
+from frame_prc._rows.rows import DROPPED
 from frame_prc._rows.rules import SQUARES, SUMS, is_missing, is_positive
 from frame_prc.exceptions import ColumnError, OptionError
 
@@ -91,6 +92,11 @@ class Counted:
         return added_up(rows, keys, self.columns, squares=self.squares)
 
     @property
+    def segment(self) -> list[str]:
+        """The keys of segments; all rows together have none."""
+        return self.keys if self.columns.result_keys else []
+
+    @property
     def score(self) -> nw.Expr:
         """The score as the caller has it."""
         score = nw.col("score")
@@ -138,9 +144,12 @@ def count(
     bins: Bins | None,
     *,
     every_bin: bool = True,
+    squares: bool = False,
 ) -> Counted:
     """Return the counts of an engine's frame; parameters are those of :func:`count_models`."""
-    [counted] = count_models(engine, native, request, outputs, bins, every_bin=every_bin)
+    [counted] = count_models(
+        engine, native, request, outputs, bins, every_bin=every_bin, squares=squares
+    )
     return counted
 
 
@@ -483,3 +492,39 @@ def turned(score: nw.Expr, dtype: pl.DataType) -> nw.Expr:
         turned_integer = nw.lit(sum(integer_bounds(dtype))) - score
         return turned_integer.cast(getattr(nw, str(dtype)))
     return unsigned_zero(-score, dtype)
+
+
+# The column that rows of one segment are sorted by; no key may have its name.
+ORDER = "frame_prc_order"
+
+
+def by_segment(sums: Frame, counted: Counted, aggregates: Mapping[str, nw.Expr]) -> Frame:
+    """Return a row per segment: its totals, the rows that were dropped, and other aggregates."""
+    columns = [
+        # As in the curve, to the last digit; 0 without rows.
+        nw.col("positives", "negatives").max().fill_null(0).cast(counted.amount),
+        nw.col("dropped").sum().cast(nw.Int64).alias(*DROPPED),
+        *(value.alias(name) for name, value in aggregates.items()),
+    ]
+    # Without keys the result has one row, even if the frame has none.
+    keyed = counted.columns.result_keys
+    return sums.group_by(*counted.keys).agg(*columns) if keyed else sums.select(*columns)
+
+
+def several_rows(table: Frame, counted: Counted, rows: Sequence[Mapping[str, nw.Expr]]) -> Frame:
+    """Return several rows for each row of a table, numbered by ``ORDER``."""
+    long = counted.engine.repeat(table, ORDER, len(rows))
+    return long.with_columns(**{name: _of_place([row[name] for row in rows]) for name in rows[0]})
+
+
+def _of_place(values: Sequence[nw.Expr]) -> nw.Expr:
+    found, *others = values
+    for place, value in enumerate(others, 1):
+        found = nw.when(nw.col(ORDER) == place).then(value).otherwise(found)
+    return found
+
+
+def finish_in_order(table: Frame, counted: Counted, outputs: Sequence[str]) -> Any:
+    """Return the engine's own frame, the rows of each segment in their order."""
+    native = counted.finish(table, [*outputs, ORDER], [Order(ORDER)])
+    return nw.from_native(native).drop(ORDER).to_native()

@@ -30,7 +30,6 @@ from frame_prc._request.specs import (
     CiMethod,
     Draws,
     How,
-    Measured,
     MeasureName,
     Method,
     Start,
@@ -285,14 +284,7 @@ class AreaVerbs(Evaluated[FrameT]):
             check_top_of(found.name, thresholds)
         interval = None if level is None else interval_of(level, "influence", None)
         table = Averages(key, kind, found, interval, bins, within)
-        engine, is_plain = self._engine, interval is None and found == Measured()
-        if engine is None or not is_plain:
-            return self._table(table, details=details)
-        plans = self._plans(engine, table.only_in_polars(asked))
-        outputs = self._columns_of(table, details=details)
-        return self._like_frame(
-            plans.averages(engine, self._native, asked, key, kind, outputs, bins)
-        )
+        return self._table(table, details=details)
 
     @verb
     def auc(

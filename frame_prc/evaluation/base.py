@@ -16,7 +16,15 @@ from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import in_python
 from frame_prc._request.intervals import confidence
 from frame_prc._request.packages import install_hint
-from frame_prc._request.roles import Request, check_one_grouping, check_option, names_of, request
+from frame_prc._request.roles import (
+    THRESHOLD,
+    Request,
+    check_one_grouping,
+    check_option,
+    names_of,
+    request,
+)
+from frame_prc._request.specs import MODEL
 from frame_prc._rows.columns import (
     Columns,
     check_key_names,
@@ -33,6 +41,7 @@ from frame_prc._rows.long import (
     wide_schema,
 )
 from frame_prc._rows.rows import Rows, computed, read
+from frame_prc._rows.rules import SUMS
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, FrameError, PrcError, nearest
 
@@ -283,6 +292,29 @@ class Evaluated(Generic[FrameT]):
         """Return the module that plans verbs inside an engine, if the request can run there."""
         check_request(engine, self._request, refused)
         return engine_plans(engine)
+
+    def _table_of_counts(self, table: Table, engine: Engine, *, details: bool) -> FrameT:
+        """Return a table that rests on the counts of an engine's frame, which are collected."""
+        found = self._of_counts(engine)._table(table, details=details)  # noqa: SLF001 - its own class
+        return self._like_frame(found)
+
+    def _of_counts(self, engine: Engine) -> Evaluated[pl.DataFrame]:
+        """Return an evaluation of the counts of an engine's frame, which are collected."""
+        from frame_prc._curves.counts import Counts
+
+        asked = self._request
+        plans = self._plans(engine, {"cluster": asked.cluster is not None})
+        counts = plans.in_polars(plans.counts(engine, self._native, asked, Counts()))
+        made = [THRESHOLD, *SUMS, *([MODEL] if asked.several_models else [])]
+        roles: dict[str, Any] = {
+            "score": THRESHOLD,
+            **{name: name for name in SUMS},
+            "by": [name for name in counts.columns if name not in made] or None,
+            "model": MODEL if asked.several_models else None,
+            "missing": "raise" if asked.missing == "drop" else asked.missing,
+            "ascending": asked.ascending,
+        }
+        return Evaluated(counts, roles)
 
 
 def _check_names(condition: pl.Expr, schema: pl.Schema) -> None:

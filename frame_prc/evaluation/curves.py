@@ -365,7 +365,8 @@ class CurveVerbs(Evaluated[FrameT]):
         asked = self._request
         squares = check_option("squares", squares, (True, False))
         bins = bins_of(thresholds, ascending=asked.ascending)
+        table = Counts(bins, squares)
         if engine := self._engine:
-            plans = self._plans(engine, {"squares": squares})
-            return self._like_frame(plans.counts(engine, self._native, asked, bins))
-        return self._table(Counts(bins, squares))
+            found = self._plans(engine, {}).counts(engine, self._native, asked, table)
+            return self._like_frame(found)
+        return self._table(table)

@@ -17,6 +17,7 @@ from frame_prc._request.targets import (
     targets,
     with_joint,
 )
+from frame_prc._rows.rules import SUMS
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.held import given_thresholds
 from frame_prc.evaluation.verb import verb
@@ -181,15 +182,21 @@ class DecisionVerbs(Evaluated[FrameT]):
             wanted, given, interval, ascending=self._request.ascending, calibration=reference
         )
         if engine := self._engine:
-            is_drawn = interval is not None and interval.resampling is not None
-            refused = {
-                HELD_BY_COLUMN: column is not None,
-                "threshold= as a frame": given is not None and column is None,
-                "ties='expected'": at_random,
+            roles = self._request
+            refused = {HELD_BY_COLUMN: column is not None, "ties='expected'": at_random}
+            of_counts = {
                 "guarantee": guarantee is not None,
-                "calibrate": calibrate is not None,
-                "ci": is_drawn or (interval is not None and self._request.cluster is not None),
+                "calibrate": reference is not None,
+                "threshold= as a frame": given is not None and column is None,
+                "ci": interval is not None and interval.resampling is not None,
             }
+            # Counts tell of no cluster, of no single weight, and of no row that is dropped.
+            whole = roles.missing != "drop" and {*roles.classes} <= {"truth", *SUMS}
+            if roles.cluster is None and whole and any(of_counts.values()):
+                self._plans(engine, refused)
+                return self._table_of_counts(table, engine, details=details)
+            clustered = interval is not None and roles.cluster is not None
+            refused |= of_counts | {"ci": of_counts["ci"] or clustered}
             plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
             points = plans.operating_points(
                 engine, self._native, self._request, wanted, interval, outputs

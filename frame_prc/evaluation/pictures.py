@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from frame_prc._charts.data import ChartSource
     from frame_prc._charts.options import Facet, Kind, OperatingPoints, Overlay, Sort
-    from frame_prc._engines.operations import Engine
     from frame_prc._report.options import Section
-    from frame_prc._rows.rows import Rows
 
 
 _MOST_BINS = 400
@@ -495,29 +493,10 @@ class PictureVerbs(Evaluated[FrameT]):
         check_one_grouping(asked)
         # Its tables name the model, even if there is one.
         outputs = [MODEL, *scorecard_of(options).outputs]
-        if (engine := self._engine) is None:
-            rows = self._rows_in_memory(outputs)
-        else:
-            rows = self._counts_of_engine(engine, outputs)
+        counted = self if self._engine is None else self._of_counts(self._engine)
+        rows = counted._rows_in_memory(outputs)  # noqa: SLF001 - of its own class
         write(evaluate(rows, asked, options), paths)
         return paths
-
-    def _counts_of_engine(self, engine: Engine, outputs: Collection[str]) -> Rows:
-        """Return the counts of an engine's frame as rows."""
-        asked = self._request
-        plans = self._plans(engine, {"cluster": asked.cluster is not None})
-        counts = plans.in_polars(plans.counts(engine, self._native, asked, None))
-        made = ["threshold", "pos", "neg", *([MODEL] if asked.several_models else [])]
-        roles: dict[str, Any] = {
-            "score": "threshold",
-            "pos": "pos",
-            "neg": "neg",
-            "by": [name for name in counts.columns if name not in made] or None,
-            "model": MODEL if asked.several_models else None,
-            "missing": "raise" if asked.missing == "drop" else asked.missing,
-            "ascending": asked.ascending,
-        }
-        return Evaluated(counts, roles)._rows_in_memory(outputs)  # noqa: SLF001 - of its own class
 
 
 def with_models(table: pl.DataFrame, asked: Request) -> pl.DataFrame:

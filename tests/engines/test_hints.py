@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 import frame_prc
 from frame_prc import ColumnError, PrcError
 from frame_prc._engines.engine import check_types
-from frame_prc._engines.sql_text import SPARK
+from frame_prc._engines.operations import SPARK
 from frame_prc._request.roles import request
 
 pytestmark = engine_kinds.WARNINGS
@@ -32,10 +32,7 @@ pytestmark = engine_kinds.WARNINGS
         ("auc", {}, {"ci": 0.9}),
         ("average_precision", {}, {"top": 3}),
         ("average_precision", {"by": "segment"}, {"by": [["segment"], []]}),
-        ("operating_points", {}, {"recall": 0.5, "ci": 0.9}),
-        ("operating_points", {}, {"threshold": pl.DataFrame({"threshold": [0.1]})}),
-        ("operating_points", {}, {"recall": 0.5, "guarantee": 0.6}),
-        ("counts", {"by": "segment", "weight": "weight"}, {"squares": True}),
+        ("operating_points", {"cluster": "week"}, {"threshold": 0.1, "ci": 0.9}),
         ("summary", {"by": "segment"}, {"measures": "gain"}),
         ("compare_segments", {"by": "segment"}, {"against": "rest"}),
     ],

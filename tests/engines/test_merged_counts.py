@@ -9,7 +9,7 @@ from engine_cases import HOLES, ROWS
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import ColumnError, FrameError, OptionError
+from frame_prc import ColumnError, FrameError
 
 pytestmark = engine_kinds.WARNINGS
 
@@ -21,7 +21,9 @@ KNOWN = HOLES.filter(pl.col("truth").is_not_null())
     [
         {},
         {"by": ["segment", "week"]},
-        {"by": "segment", "weight": "weight"},
+        {"by": "segment", "weight": "weight", "squares": True},
+        {"by": "segment", "weight": "weight", "thresholds": [-1e9, 0.1], "squares": True},
+        {"by": "week", "squares": True},
         {"by": "segment", "missing": "unretrieved"},
         {"by": "segment", "thresholds": [-1e9, 0.1, 0.2]},
         {"by": "segment", "thresholds": [0.1, 0.2], "missing": "unretrieved"},
@@ -67,6 +69,3 @@ def test_frames_that_do_not_add_up_are_refused_at_the_call(kind):
         frame_prc.merge_counts(counts, by)
     with pytest.raises(FrameError, match="the frames are of different kinds"):
         frame_prc.merge_counts(counts, frame_prc.counts(ROWS, "truth", "score"))
-    squares = frame_prc.counts(ROWS, "truth", "score", squares=True)
-    with pytest.raises(OptionError, match="sums of squares do not run inside"):
-        frame_prc.merge_counts(kind.make(squares))

@@ -65,6 +65,27 @@ def test_intervals_at_thresholds_are_those_of_polars(kind):
     assert_same(kind, frame_prc.operating_points, HOLES, "truth", "score", **held)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"recall": 0.6, "fpr": 0.7, "guarantee": 0.6},
+        {"recall": 0.6, "ci": 0.9},
+        {"recall": 0.6, "precision": 0.5, "calibrate": 0.2, "missing": "unretrieved"},
+        {
+            "threshold": ROWS.select("segment", threshold="other").unique(
+                "segment", keep="first", maintain_order=True
+            )
+        },
+    ],
+    ids=lambda options: next(iter(options)) + str(len(options)),
+)
+def test_what_rests_on_counts_is_that_of_polars(kind, options):
+    asked = {"score": ["score", "other"], "by": "segment", "details": True, **options}
+    found = frame_prc.operating_points(kind.make(ROWS), "truth", **asked)
+    expected = frame_prc.operating_points(kind.stores(ROWS), "truth", **asked)
+    assert_frame_equal(found, expected, rel_tol=1e-9)
+
+
 def test_of_equally_good_points_the_same_is_taken(kind):
     # Every point has precision 1, then every point has the same recall, or costs the same.
     df = pl.DataFrame({"segment": ["a"] * 9 + ["b"] * 9, "score": [*range(9)] * 2})
@@ -81,10 +102,10 @@ def test_points_of_counts_are_those_of_polars(kind):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"recall": 0.8, "ci": 0.95}, "ci= does not run inside .*counts"),
-        ({"recall": 0.8, "calibrate": 0.1}, "calibrate= does not run inside .*counts"),
+        ({"recall": 0.8, "guarantee": 0.9, "missing": "drop"}, "guarantee= does not .*counts"),
+        ({"recall": 0.8, "ci": 0.9, "cluster": "week"}, "ci= does not run .*collect them: "),
+        ({"recall": 0.8, "calibrate": 0.1, "weight": "weight"}, "calibrate= does not run inside"),
         ({"threshold": "other"}, "threshold= as a column does not run inside .*collect them: "),
-        ({"threshold": pl.DataFrame({"threshold": [0.1]})}, "threshold= as a frame .*counts"),
         ({"threshold": 0.1, "ci": 0.9, "weight": "weight"}, "needs counts of rows"),
     ],
 )

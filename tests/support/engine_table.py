@@ -23,16 +23,13 @@ MODELS, BY = {"score": ["score", "other"]}, {"by": "segment"}
 AT = {"recall": 0.5}
 # Each verb with the options that it needs, and with those that have another cell.
 CALLS: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
-    "counts": ({}, {"squares=True": {"squares": True}}),
+    "counts": ({}, {}),
     "curve": ({}, {"recalls=": {"recalls": 11}, "ci=": {"ci": 0.9}}),
     "average_precision": (
         {},
         {"ci=": {"ci": 0.9}, "top=": {"top": 3}, "bootstrap=": {"ci": 0.9, "bootstrap": 99}},
     ),
-    "average": (
-        {**BY, "over": "segment"},
-        {"ci=": {"ci": 0.9}, "measure=": {"measure": "roc_auc"}, "top=": {"top": 3}},
-    ),
+    "average": ({**BY, "over": "segment"}, {"top=": {"top": 3}}),
     "auc": ({}, {"ci=": {"ci": 0.9}, "method='gain'": {"method": "gain"}}),
     "operating_points": (AT, {"guarantee=": {"guarantee": 0.6}, "ci=": {"ci": 0.9}}),
     "threshold_table": ({}, {}),
