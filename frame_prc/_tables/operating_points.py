@@ -123,6 +123,8 @@ class OperatingPoints(Table):
         return found if self.interval is None else _with_few_of(Estimates.of(rows), found)
 
     def _of(self, rows: Rows, scales: pl.LazyFrame | None = None) -> pl.LazyFrame:
+        if self.interval is not None or self._guarantees:
+            rows.check_no_strata("an interval or a guarantee of operating points")
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
