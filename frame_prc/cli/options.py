@@ -187,7 +187,8 @@ _ALL = {*frame_prc.__all__}
 _UNUSED = {
     **dict.fromkeys(["frame", "path"], _ALL),
     "row": _ALL - {"compare_models"},
-    **dict.fromkeys(["cluster", "strata"], {"counts"}),
+    "cluster": {"counts"},
+    "strata": {"counts"},
     **dict.fromkeys(
         ["pos", "neg"], ("compare_models", "compare_segments", "find_segments", "influence")
     ),

@@ -335,9 +335,9 @@ def sample_to_label(
     Same kind as ``frame``
         The rows to label in the order they have, with all columns, ``inclusion_probability``,
         ``weight``, 1 over it, and ``stratum``, a number for each eight that follow one another in
-        the ranking of a segment, or a few more. A row of rank ``r`` is drawn in proportion to ``1 / sqrt(r)``, for
-        certain where that is above 1, and rows of equal score have the lowest of their ranks. No
-        weight is above twice that of an even sample.
+        the ranking of a segment, or a few more. A row of rank ``r`` is drawn in proportion to ``1 /
+        sqrt(r)``, for certain where that is above 1, and rows of equal score have the lowest of
+        their ranks. No weight is above twice that of an even sample.
 
     Raises
     ------
