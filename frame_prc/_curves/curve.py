@@ -97,7 +97,9 @@ class Curve(Table):
 
 
 def _check_interval(rows: Rows, extras: Extras) -> None:
-    """Raise if an interval of precision is wanted for sums of weights."""
+    """Raise if an interval of precision is wanted for sums of weights, or rows in strata."""
+    if extras.z is not None:
+        rows.check_no_strata("the interval of a curve")
     if extras.z is not None and rows.columns.weighted:
         # A picture is drawn from counts, also where its caller has weighted rows.
         hint = rows.columns.count_hint

@@ -20,7 +20,8 @@ from frame_prc.exceptions import ColumnError, DataError, OptionError, PrcError, 
 # The status of a row whose segment is given no threshold, and of one whose target no point meets.
 NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
 NO_GUARANTEE = "no_guarantee"
-NEEDED = "n_needed"  # how many rows a guarantee takes at least
+# How many rows a guarantee has, and takes at least.
+COUNTED, NEEDED = "n_counted", "n_needed"
 
 # Which scores a threshold retrieves, where it is the lower ones.
 ASCENDING = "ascending"
@@ -33,7 +34,8 @@ LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 _TARGET = ("target", "criterion", "target_value")
 _KEPT = ("target", "target_value")  # of a frame that holds thresholds; they tell the criterion
 RESULTS = {
-    *_TARGET, *CURVE, *RATES, EXPECTED_COST, NEEDED, ASCENDING, "status", *LIMITS, *DROPPED,
+    *_TARGET, *CURVE, *RATES, EXPECTED_COST, COUNTED, NEEDED, ASCENDING, "status", *LIMITS,
+    *DROPPED,
 }  # fmt: skip
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 

@@ -120,7 +120,7 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
     refused
         Parameters that only Polars frames support, and whether they are given.
     """
-    for name, given in refused.items():
+    for name, given in {**refused, "strata": request.strata is not None}.items():
         if given:
             option = name if "=" in name else f"{name}="
             of_rows = name.startswith(("ci", "guarantee")) and _is_of_rows(request)
@@ -147,7 +147,7 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
 OF_LONG_DATA = "a comparison by model="
-_OF_ROWS = (HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
+_OF_ROWS = ("strata", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
 
 
 def _is_of_rows(request: Request) -> bool:

@@ -164,7 +164,7 @@ class Elsewhere:
         """Return the operating points of each segment, in the order of the targets."""
         counted = self._counted(rows, [], None)
         table = table_of_targets(counted, targets)
-        shown = (*CURVE, *RATES, *DROPPED, "status", ORDER)
+        shown = ("criterion", "target_value", *CURVE, *RATES, *DROPPED, "status", ORDER)
         found = collected(counted, table.select(*rows.keys, *shown))
         turned = pl.lit(value=rows.ascending).alias(ASCENDING)
         return found.sort(*rows.keys, ORDER).lazy().with_columns(turned)

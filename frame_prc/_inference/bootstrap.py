@@ -88,6 +88,7 @@ def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     ``segment``; ``tie``, a number that ascends in ranking order; ``retrieved``, ``positive``,
     ``weight``, ``cluster`` and ``size``.
     """
+    rows.check_no_strata("resampling")
     if bins is None:
         score = unsigned_zero(pl.col("score"), rows.score_dtype)
         used = rows.used().with_columns(score)

@@ -45,6 +45,7 @@ NEGATIVE_CLUSTERS = "negative_clusters"
 # What the clusters of each class add to the variance.
 OF_CLASSES = ("clustered_positives", "clustered_negatives")
 _SUMMED = ("influence", "influence_on_negatives")
+_SQUARES = in_order(pl.col("influence") ** 2)
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ class Estimates:
     """A measure of each segment of a ranking, with its variance.
 
     If rows name clusters, these are taken as independent, and otherwise the rows are. ``by_row``
-    has the influence of each row, for clusters and for comparisons row by row. ``spread`` is the
-    measure of each segment with its variance by rows, if it has been computed. Of kept rows the
+    has the influence of each row, for clusters, strata and comparisons row by row. ``spread`` is
+    the measure of each segment with its variance by rows, if it has been computed. Of kept rows the
     table is kept too: many verbs begin with it. Of rows that are elsewhere, ``of_clusters`` are the
     totals over clusters, and ``cells`` returns the sums of each.
     """
@@ -72,7 +73,7 @@ class Estimates:
         measure = measure or AveragePrecision()
         if rows.elsewhere is not None:
             found: Estimates = rows.elsewhere.estimates(rows, [measure], bins)[0]
-        elif not rows.clustered:
+        elif not rows.row_by_row:
             found = cls(rank(rows, bins, squares=True, scored=measure.scored), measure)
         else:
             found = cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
@@ -132,7 +133,7 @@ class Estimates:
         if not self.ranking.rows.clustered:
             return self._with_few(areas.with_columns(n_trials="n_effective"))
         totals = {
-            "variance": in_order(pl.col("influence") ** 2),
+            "variance": _SQUARES,
             **effective_clusters(self.measure),
             **of_classes("influence"),
         }
@@ -164,6 +165,11 @@ class Estimates:
         table = self.spread
         if table is None:
             table = self._spread()
+        ranked = self.ranking.rows
+        if ranked.stratified and not ranked.clustered:
+            known = pl.when(pl.col(ESTIMATE).is_not_null()).then("variance")
+            own = self._influences.group_by("segment").agg(variance=_SQUARES)
+            table = segment_join(table.drop("variance"), own).with_columns(known.alias("variance"))
         sized = table.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
         sized = sized.with_columns(self.measure.status.alias("status"))
         return self.ranking.with_dropped(sized.drop("positives", "negatives"))

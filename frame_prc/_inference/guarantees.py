@@ -37,7 +37,7 @@ _ROUNDING = 1e-12  # of a probability
 
 
 def bounds(cells: pl.LazyFrame, targets: Mapping[str, Target], *, in_memory: bool) -> pl.LazyFrame:
-    """Return ``segment`` and the bound of each target by its name.
+    """Return ``segment`` and the bound of each target by its name, and rows by :func:`of_rows`.
 
     It is the least weight of true positives for a recall, and the most of false positives for a
     false positive rate, or of rows retrieved for a precision; null if there is no guarantee.
@@ -45,9 +45,26 @@ def bounds(cells: pl.LazyFrame, targets: Mapping[str, Target], *, in_memory: boo
 
     def found(sample: Sample, _: Iterator[Curves]) -> list[tuple[float | None, ...]]:
         points = sample.observed()
-        return [tuple(_BOUNDS[t.criterion](sample, points, t) for t in targets.values())]
+        bounds_ = [_BOUNDS[t.criterion](sample, points, t) for t in targets.values()]
+        return [(*bounds_, *(_rows_for(sample, points, t) for t in targets.values()))]
 
-    return by_segment(cells, Draws(1), [*targets], found, every_score=True, in_memory=in_memory)
+    names = [*targets, *map(of_rows, targets)]
+    return by_segment(cells, Draws(1), names, found, every_score=True, in_memory=in_memory)
+
+
+def of_rows(bound: str) -> str:
+    """Return the column of how many rows there are, effectively, for a target with a bound."""
+    return f"rows_for_{bound}"
+
+
+def _rows_for(sample: Sample, points: Curves, target: Target) -> float:
+    """Return the effective number of positives, of negatives, or of all rows for a precision."""
+    if target.criterion == "precision":
+        last = len(points.tp[0]) - 1
+        share = _shares(sample, points, [last], 1 - _guarantee(target))[last]
+        return float(points.tp[0, last] + points.fp[0, last]) * share
+    half = sample.positive if target.criterion == "recall" else sample.negative
+    return _effective(half, clusters=sample.n_clusters)
 
 
 def needed(target: Target) -> int | None:

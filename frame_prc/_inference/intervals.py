@@ -8,7 +8,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE, interval_columns
 from frame_prc._inference.bootstrap import check_drawable
 from frame_prc._request.specs import Interval
 from frame_prc._rows.columns import Columns
-from frame_prc._rows.rows import Rows
+from frame_prc._rows.rows import Rows, units_of
 from frame_prc.exceptions import OptionError
 
 
@@ -36,9 +36,9 @@ def _check_boyd(columns: Columns) -> None:
             "rows without weight=, or integer counts",
             columns.count_hint or "ci_method='influence' takes weights",
         )
-    if columns.cluster is not None:
+    for role in units_of(columns):
         raise OptionError(
-            "ci_method='boyd' does not support cluster=", "cluster= with ci_method='influence'"
+            f"ci_method='boyd' does not support {role}=", f"{role}= with ci_method='influence'"
         )
 
 

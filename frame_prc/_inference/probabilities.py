@@ -92,8 +92,12 @@ class MeanLoss(TiedMeasure):
     counted = True
     of_hits = False
     few = "few_rows"
-    is_defined = POSITIVES + NEGATIVES > 0
     status = OF_ANY_CLASS
+
+    @property
+    def is_defined(self) -> pl.Expr:
+        """Whether there are rows."""
+        return POSITIVES + NEGATIVES > 0
 
     @property
     def name(self) -> str:
@@ -193,8 +197,13 @@ class BesideRate(MeanLoss):
     """
 
     higher_is_better = True
-    is_defined = (POSITIVES > 0) & (NEGATIVES > 0) & (pl.min_horizontal(ESTIMATE, SHORTFALL) >= 0)
     status = UNDEFINED_IF_NULL
+
+    @property
+    def is_defined(self) -> pl.Expr:
+        """Whether there are both classes, or, of the ratio, a mean score above 0."""
+        within = (POSITIVES + NEGATIVES > 0) & (pl.min_horizontal(ESTIMATE, SHORTFALL) >= 0)
+        return (POSITIVES > 0) & (NEGATIVES > 0) & within if self._is_skill else within
 
     @property
     def _is_skill(self) -> bool:
@@ -239,8 +248,9 @@ class BesideRate(MeanLoss):
 
     @property
     def rests_on(self) -> pl.Expr:
-        """How many rows the variance rests on."""
-        return pl.when(pl.col(SHORTFALL) > 0).then(super().rests_on)
+        """How many rows the variance rests on; that of a share of 0 is not seen."""
+        is_inside = (pl.col(SHORTFALL) > 0) & (pl.col(ESTIMATE) > 0)
+        return pl.when(is_inside).then(super().rests_on)
 
 
 def _losses(name: str, of: Dialect) -> Shares:

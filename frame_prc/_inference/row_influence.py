@@ -20,7 +20,7 @@ from frame_prc._lazy import beside, cached, in_order
 from frame_prc._ranking.places import gathered, group_totals, valued_stretches
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.segments import KeyRange, range_of
-from frame_prc._rows.rows import Rows
+from frame_prc._rows.rows import Rows, units_of
 
 # The weight of the positives and of the negatives of a row, or of a cluster.
 _CLASSES = ("pos", "neg")
@@ -161,7 +161,7 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     the weight of a positive row, and 0 for a negative; ``neg`` that of a negative.
     """
     first, *others = areas
-    names = [*rows.carried(squares=False), *(["cluster"] if rows.columns.cluster else [])]
+    names = [*rows.carried(squares=False), *units_of(rows.columns)]
     of_others = []
     for place, other in enumerate(others, 1):
         own = [f"influence_{place}"]
@@ -173,15 +173,31 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
         unordered.insert(0, rows.used().select(names))
     if unordered:
         ranked = gathered(ranked, "row", beside(unordered), at_once=rows.many_in_memory)
-    if not rows.columns.weighted:
-        pos = pl.col("positive").cast(pl.Float64)
-        return ranked.with_columns(pos=pos, neg=1 - pos)
-    weight = pl.col("weight")
-    weighted = {f"influence_{i}": pl.col(f"influence_{i}") * weight for i in range(len(areas))}
+    names = [f"influence_{i}" for i in range(len(areas))]
+    weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
     pos, neg = (
         pl.when(one).then(weight).otherwise(0.0) for one in ("positive", ~pl.col("positive"))
     )
-    return ranked.with_columns(**weighted, pos=pos, neg=neg)
+    of_weight = [pl.col(names) * weight] if rows.columns.weighted else []
+    found = ranked.with_columns(*of_weight, pos=pos, neg=neg)
+    if not rows.stratified:
+        return found
+    return found.with_columns(**{name: _within_stratum(name, rows) for name in names})
+
+
+def _within_stratum(influence: str, rows: Rows) -> pl.Expr:
+    """Return an influence less the mean of its stratum, so that squares add up to the variance.
+
+    Of the n rows of a stratum, or its clusters, the variance is ``n / (n - 1)`` times the sum of
+    the squares of their deviations (Cochran 1977, 5A.9). The mean of clusters is taken off their
+    rows in equal parts. Where missing values leave one row, it counts as it is.
+    """
+    stratum, cluster = ["segment_0", "strata"], ["segment_0", "cluster"]
+    units = pl.col("cluster").n_unique() if rows.clustered else pl.len()
+    n = units.over(stratum).cast(pl.Float64)
+    in_unit = pl.len().over(cluster) if rows.clustered else pl.lit(1.0)
+    deviation = pl.col(influence) - pl.col(influence).sum().over(stratum) / (n * in_unit)
+    return pl.when(n > 1).then((n / (n - 1)).sqrt() * deviation).otherwise(influence)
 
 
 def cluster_sums(

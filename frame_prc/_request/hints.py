@@ -122,6 +122,7 @@ _ALSO_CALLED = {
     "bootstrap": "n_boot n_bootstrap n_bootstraps n_resamples replicates",
     "permutations": "n_permutations",
     "cluster": "clusters cluster_by",
+    "strata": "stratum stratify",
     "standardised": "standardized",
     "adjust": "p_adjust correction",
 }

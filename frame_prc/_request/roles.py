@@ -41,12 +41,12 @@ class Request:
     ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
     maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
     ``models`` maps each model's name to its score; where a single score was given, its only name is
-    ``None``. ``cluster`` names groups of rows that are not independent. ``ascending`` says that a
-    lower score means more likely positive. In long data, ``model`` names the model of each row, and
-    ``row`` the item that it is about. ``groupings`` are sets of places in ``keys`` if there are
-    several groupings, and ``None`` if all keys are one. ``side_by_side`` says that models are
-    compared row by row, so that the result has no key for them. ``threshold`` is one for each
-    segment.
+    ``None``. ``cluster`` names groups of rows that are not independent, ``strata`` those that were
+    sampled apart. ``ascending`` says that a lower score means more likely positive. In long data,
+    ``model`` names the model of each row, and ``row`` the item that it is about. ``groupings`` are
+    sets of places in ``keys`` if there are several groupings, and ``None`` if all keys are one.
+    ``side_by_side`` says that models are compared row by row, so that the result has no key for
+    them. ``threshold`` is one for each segment.
     """
 
     classes: dict[str, IntoColumn]
@@ -55,6 +55,7 @@ class Request:
     pos_label: Any
     missing: Missing
     cluster: IntoColumn | None = None
+    strata: IntoColumn | None = None
     ascending: bool = False
     model: IntoColumn | None = None
     row: IntoColumn | None = None
@@ -116,7 +117,7 @@ class Request:
         That is so if only the schema can tell, or if all are constants: then the number of rows
         matters.
         """
-        optional = [self.cluster, self.model, self.row, self.threshold]
+        optional = [self.cluster, self.strata, self.model, self.row, self.threshold]
         others = [column for column in optional if column is not None]
         # Counts may have these, which then have to be looked at.
         of_counts = [BELOW, ABOVE, MODEL] if self.of_counts else []
@@ -151,6 +152,7 @@ def request(
     by: IntoKeys | None = None,
     weight: IntoColumn | None = None,
     cluster: IntoColumn | None = None,
+    strata: IntoColumn | None = None,
     row: IntoColumn | None = None,
     model: IntoColumn | None = None,
     pos_label: object = None,
@@ -174,7 +176,7 @@ def request(
     }
     classes = {role: column for role, column in given.items() if column is not None}
     _check_classes(classes, pos_label)
-    _check_cluster(cluster, classes)
+    _check_of_rows({"cluster": cluster, "strata": strata}, classes)
     if isinstance(pos_label, pl.Expr):
         raise OptionError(
             "pos_label= is an expression",
@@ -191,6 +193,7 @@ def request(
         _label(pos_label),
         missing,
         cluster,
+        strata,
         ascending,
         model,
         row,
@@ -265,13 +268,16 @@ def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
         raise OptionError("pos_label= is given beside pos= and neg=", _ROWS_OR_COUNTS)
 
 
-def _check_cluster(cluster: IntoColumn | None, classes: dict[str, IntoColumn]) -> None:
-    if cluster is not None and "pos" in classes:
-        raise OptionError(
-            "cluster= is given beside pos= and neg=",
-            "cluster= for single rows",
-            "counts no longer tell which rows belong to one cluster",
-        )
+def _check_of_rows(given: dict[str, IntoColumn | None], classes: dict[str, IntoColumn]) -> None:
+    """Refuse the roles that only single rows have beside counts."""
+    for role, column in given.items():
+        if column is not None and "pos" in classes:
+            one = role.replace("strata", "stratum")
+            raise OptionError(
+                f"{role}= is given beside pos= and neg=",
+                f"{role}= for single rows",
+                f"counts no longer tell which rows belong to one {one}",
+            )
 
 
 def check_column(role: str, item: object) -> None:

@@ -181,6 +181,8 @@ def checks_of(columns: Columns) -> list[Check]:
         checks += [check_of(squares_rule(role, columns.classes, pl.col)) for role in SUMS]
     if columns.cluster is not None:
         checks.append(_cluster_check(columns.cluster))
+    if columns.strata is not None:
+        checks += _strata_checks(columns, columns.strata)
     return checks
 
 
@@ -223,6 +225,35 @@ def _cluster_check(column: Column) -> Check:
     rule = required_rule("cluster", column, pl.col("cluster"), hint)
     subject = role_name("cluster", column)
     return check_of(replace(rule, subject=subject, allowed="a cluster for each row"))
+
+
+def _strata_checks(columns: Columns, column: Column) -> list[Check]:
+    """Return the checks that each stratum is known, lies within a segment, and is not of one."""
+    named = required_rule("strata", column, pl.col("strata"), "leave such rows out")
+    known = check_of(replace(named, allowed="a stratum for each row"))
+    unit = pl.int_range(pl.len()) if columns.cluster is None else pl.col("cluster")
+    alone = unit.n_unique().over("strata") == 1
+    subject = role_name("strata", column)
+    single = Rule(
+        broken=alone,
+        value=pl.col("strata"),
+        subject=subject,
+        complaint="alone in a stratum, or in its one cluster: ",
+        allowed="two or more in each stratum, as one does not show how they differ",
+        hint="put it into the stratum next to it",
+    )
+    keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
+    if not keys:
+        return [known, check_of(single)]
+    across = Rule(
+        broken=pl.struct(keys).n_unique().over("strata") > 1,
+        value=pl.col("strata"),
+        subject=subject,
+        complaint="in a stratum that has rows of several segments: ",
+        allowed="strata within the segments of by=",
+        hint="draw within these, or leave strata= out: intervals are then wider than they need be",
+    )
+    return [known, check_of(across), check_of(single)]
 
 
 def _binary_check(column: Column) -> Check:

@@ -21,7 +21,7 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 _WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
 _CLASSES = ("pos", "neg")  # as counts have them
-_OPTIONAL = ("cluster", "bin_end", "model", "row", THRESHOLD)
+_OPTIONAL = ("cluster", "strata", "bin_end", "model", "row", THRESHOLD)
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Columns:
     classes: dict[str, Column]
     scores: list[Column]
     cluster: Column | None = None
+    strata: Column | None = None
     bin_end: Column | None = None
     model: Column | None = None
     row: Column | None = None
@@ -150,7 +151,9 @@ def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
     classes = {role: find_column(lf, role, item, schema) for role, item in request.classes.items()}
     scores = [find_column(lf, "score", item, schema) for item in request.models.values()]
 
-    asked = {role: getattr(request, role) for role in ("cluster", "model", "row", THRESHOLD)}
+    asked = {
+        role: getattr(request, role) for role in ("cluster", "strata", "model", "row", THRESHOLD)
+    }
     others = {r: find_column(lf, r, item, schema) for r, item in asked.items() if item is not None}
 
     plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
@@ -462,7 +465,7 @@ def _check_dtypes(columns: Columns) -> None:
     groups += [
         (role, c.name, c.dtype)
         for role, c in columns.optional.items()
-        if role in ("cluster", "model", "row")
+        if role in ("cluster", "strata", "model", "row")
     ]
     for role, name, dtype in groups:
         if dtype == pl.Object:

@@ -5,7 +5,8 @@ same factor at each doubling of the rank, this is the allocation of Neyman (1934
 the deviation of what each row may be. In simulations the average precision has .1 to .6 of the
 variance that it has with as many rows drawn evenly. No weight is above twice that of an even draw.
 The draw is systematic: a fixed number of rows, at even steps of the added probabilities along the
-ranking, from a random start.
+ranking, from a random start. So rows that follow one another in it are nearly a sample of their
+part of the ranking: each few of them are a stratum.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from frame_prc._rows.columns import Column, check_numeric, find_column, find_key
 from frame_prc._rows.rules import required_rule
 from frame_prc.exceptions import ColumnError, OptionError
 
-PROBABILITY, WEIGHT = COLUMNS = ("inclusion_probability", "weight")
+PROBABILITY, WEIGHT, STRATUM = COLUMNS = ("inclusion_probability", "weight", "stratum")
 _ROW, _SEGMENT, _PART, _START = "\0row", "\0segment", "\0part", "\0start"
 _PLACE, _REST = "\0place", "\0rest"
+# Of so many rows the variance within a stratum is known, and little of that between is in it.
+_ROWS_IN_STRATUM = 8
 _GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -85,9 +88,10 @@ def sampled(lf: pl.LazyFrame, asked: LabelSample, *, in_memory: bool) -> pl.Lazy
         .sort(_SEGMENT, _PART, _ROW, descending=[False, True, False])
         .with_columns(_starts(asked.seed).alias(_START))
     )
-    drawn = _with_probability(ranked, asked.number).filter(_is_drawn()).sort(_ROW)
+    drawn = _with_probability(ranked, asked.number).filter(_is_drawn())
+    drawn = drawn.with_columns(_stratum()).with_columns(_numbered()).sort(_ROW)
     weight = (1 / pl.col(PROBABILITY)).alias(WEIGHT)
-    return drawn.select(*map(named, schema), PROBABILITY, weight)
+    return drawn.select(*map(named, schema), PROBABILITY, weight, STRATUM)
 
 
 def _mean_part(scores: Sequence[Column], *, ascending: bool) -> pl.Expr:
@@ -127,3 +131,15 @@ def _is_drawn() -> pl.Expr:
     """Return whether a step of the added probabilities is within a row."""
     steps = (pl.col(PROBABILITY).cum_sum() - pl.col(_START)).floor()
     return (steps > steps.shift(1, fill_value=-1.0)).over(_SEGMENT)
+
+
+def _stratum() -> pl.Expr:
+    """Return the place of the stratum of each drawn row in its segment; the last takes the rest."""
+    place, rows = (one.over(_SEGMENT) for one in (pl.int_range(pl.len()), pl.len().cast(pl.Int64)))
+    last = (rows // _ROWS_IN_STRATUM - 1).clip(lower_bound=0)
+    return pl.min_horizontal(place // _ROWS_IN_STRATUM, last).alias(STRATUM)
+
+
+def _numbered() -> pl.Expr:
+    """Return a number of each stratum that no other segment has."""
+    return pl.struct(_SEGMENT, STRATUM).rle_id().cast(pl.Int64).alias(STRATUM)

@@ -105,8 +105,9 @@ def _name(column: Column) -> str:
 
 
 def _values(columns: Columns) -> dict[str, Column]:
-    """Return the columns, by name, of what models cannot differ in: truth, weight and cluster."""
-    roles = [*columns.classes.values(), *([columns.cluster] if columns.cluster else [])]
+    """Return the columns, by name, of what models cannot differ in: truth, weight and units."""
+    of_units = [one for one in (columns.cluster, columns.strata) if one is not None]
+    roles = [*columns.classes.values(), *of_units]
     return {_name(column): column for column in roles}
 
 

@@ -3,8 +3,9 @@
 The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether a row may be
 invalid) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and ``neg``
 (with ``pos_squares`` and ``neg_squares`` where given, and with ``bin_end`` if they are counts of
-bins), and ``cluster`` and ``held``, a threshold, where given. So no name of the caller can clash
-with an internal one. The last step, :meth:`Rows.finish`, gives the keys their own names back.
+bins), and ``cluster``, ``strata`` and ``held``, a threshold, where given. So no name of the caller
+can clash with an internal one. The last step, :meth:`Rows.finish`, gives the keys their own names
+back.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from frame_prc._rows.checks import (
 from frame_prc._rows.columns import Columns, common_score_dtype, failing, project
 from frame_prc._rows.rules import SQUARES, SUMS
 from frame_prc._rows.rules import is_positive as is_positive_truth
+from frame_prc.exceptions import OptionError
 
 DROPPED = ("n_dropped",)
 
@@ -111,6 +113,26 @@ class Rows(Execution):
     def clustered(self) -> bool:
         """Whether rows name clusters."""
         return self.columns.cluster is not None
+
+    @property
+    def stratified(self) -> bool:
+        """Whether rows name strata."""
+        return self.columns.strata is not None
+
+    @property
+    def row_by_row(self) -> bool:
+        """Whether the variance of a measure needs the influence of each row."""
+        return self.clustered or self.stratified
+
+    def check_no_strata(self, what: str) -> None:
+        """Raise an error if rows name strata, for what does not use them."""
+        if self.stratified:
+            raise OptionError(
+                f"strata= is given, and {what} does not use it",
+                "the intervals and tests of average_precision, summary, average, compare_models, "
+                "compare_segments and heterogeneity by influence",
+                "without strata= the interval is wider than it need be",
+            )
 
     @property
     def weight(self) -> pl.Expr:
@@ -247,6 +269,11 @@ class Rows(Execution):
         return result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
 
 
+def units_of(columns: Columns) -> list[str]:
+    """Return the columns that say which rows were sampled together."""
+    return [role for role in ("cluster", "strata") if role in columns.optional]
+
+
 def is_positive(*, has_counts: bool) -> pl.Expr:
     """Return whether a row holds any of the positive class."""
     return pl.col("pos") > 0 if has_counts else pl.col("truth")
@@ -332,7 +359,7 @@ def _model_rows(
         *(key.alias(name) for key, name in zip(keys, key_names(len(keys)), strict=True)),
         _score(columns, index, score_dtype).alias("score"),
         *_classes(columns),
-        *(["cluster"] if columns.cluster is not None else []),
+        *units_of(columns),
         *(["bin_end"] if columns.bin_end is not None else []),
         *([pl.col(THRESHOLD).alias("held")] if columns.threshold is not None else []),
         suspect,
@@ -356,7 +383,7 @@ def _side_by_side(rows: Rows) -> Rows:
         *by,
         *(_score(columns, i, rows.score_dtype).alias(name) for i, name in enumerate(names)),
         *_classes(columns),
-        *(["cluster"] if columns.cluster is not None else []),
+        *units_of(columns),
     )
     complete = pl.all_horizontal(pl.col(*names, *columns.classes).is_not_null())
     one = replace(columns, request=replace(columns.request, models={None: names[0]}))

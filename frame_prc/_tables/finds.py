@@ -30,6 +30,7 @@ class Finds(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the finds."""
+        rows.check_no_strata("find_segments")
         amount = pl.Float64() if rows.columns.weighted else pl.Int64()
         schema = pl.Schema(
             {"segment": pl.String(), "measure": pl.String(), "n": amount, "n_pos": amount}

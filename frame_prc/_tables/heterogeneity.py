@@ -129,7 +129,9 @@ class Heterogeneity(Table):
                 rows.columns.count_hint,
                 shell_hint=None,
             )
-        has_null = self.measured.name in PERMUTED
+        if self.test == "permutation":
+            rows.check_no_strata("test='permutation'")
+        has_null = self.measured.name in PERMUTED and not rows.stratified
         return self.test != "q" and has_null and not is_sums and has_numpy()
 
     def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:

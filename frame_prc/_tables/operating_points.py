@@ -23,6 +23,7 @@ from frame_prc._curves.effective_rows import (
 )
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
+    COUNTED,
     LIMITS,
     NEEDED,
     RATES,
@@ -86,7 +87,7 @@ class OperatingPoints(Table):
             *RATES,
             *(("expected_cost",) if costs else ()),
             *((REFERENCE,) if self.calibration is not None else ()),
-            *((NEEDED,) if self._guarantees else ()),
+            *((COUNTED, NEEDED) if self._guarantees else ()),
             *(LIMITS if self.interval is not None else ()),
             *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",
@@ -105,12 +106,11 @@ class OperatingPoints(Table):
             "fpr",
             "f_score",
             "predicted_rate",
-            NEEDED,
             REFERENCE,
         )
-        # So that a table with intervals is still as wide as a terminal.
-        beside = () if self.interval is None else ("predicted_count", "recall_low", "recall_high")
-        return (*always, *beside)
+        # So that a table with intervals or a guarantee is still as wide as a terminal.
+        count = ("predicted_count",) if self.interval is not None or self._guarantees else ()
+        return (*always, *count, "recall_low", "recall_high")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the operating points of rows."""
@@ -123,6 +123,8 @@ class OperatingPoints(Table):
         return found if self.interval is None else _with_few_of(Estimates.of(rows), found)
 
     def _of(self, rows: Rows, scales: pl.LazyFrame | None = None) -> pl.LazyFrame:
+        if self.interval is not None or self._guarantees:
+            rows.check_no_strata("an interval or a guarantee of operating points")
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
@@ -130,6 +132,9 @@ class OperatingPoints(Table):
         table = operating_points(ranking, self.targets, self.given, bounds)
         if bounds is not None:
             table = table.with_columns(self._needed().alias(NEEDED))
+            table = segment_join(table, bounds.select("segment", self._counted())).with_columns(
+                pl.col(COUNTED).list.get(pl.col("order"))
+            )
         if self.interval is None:
             return ranking.segments.with_keys(ranking.with_dropped(table))
         if scales is not None:
@@ -154,6 +159,13 @@ class OperatingPoints(Table):
         targets = {bound_name(place): target for place, target in enumerate(self.targets)}
         cells = cells_of(ranking, rows, bins=None)
         return guarantees.bounds(cells, targets, in_memory=rows.in_memory)
+
+    def _counted(self) -> pl.Expr:
+        """Return how many rows there are for each target."""
+        from frame_prc._inference.guarantees import of_rows  # noqa: PLC0415 - needs NumPy
+
+        rows = [pl.col(of_rows(bound_name(place))) for place in range(len(self.targets))]
+        return pl.concat_list(rows).alias(COUNTED)
 
     def _needed(self) -> pl.Expr:
         from frame_prc._inference.guarantees import needed  # noqa: PLC0415 - needs NumPy

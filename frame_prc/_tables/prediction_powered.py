@@ -71,6 +71,7 @@ class PredictionPowered(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table of the labelled rows."""
+        rows.check_no_strata("prediction_powered")
         measure = measure_of(self.measured)
         h, p, u = (
             Estimates.by_rows(numbered(of), measure) for of in (rows, self.judged, self.others)

@@ -71,6 +71,7 @@ class Reliability(Table):
             positives=_summed(_POS),
             negatives=_summed(_NEG),
         )
+        rows.check_no_strata("reliability")
         if rows.clustered or rows.columns.weighted:
             return left_join(sums, share_of_units(_units(binned, keys, rows), keys, z), keys)
         return sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))

@@ -315,14 +315,14 @@ def _worse_status(of_measure: str) -> pl.Expr:
 
 
 def _ranking(rows: Rows, *, scored: bool) -> Ranking:
-    if not rows.clustered:
+    if not rows.row_by_row:
         return rank(rows, squares=not rows.columns.lacks_squares, scored=scored)
     return rank(numbered(rows), squares=True, numbered=True, scored=scored)
 
 
 def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
-    """Return the estimates of segments; with clusters, from the influence of each row."""
-    if not ranking.rows.clustered:
+    """Return the estimates of segments; with clusters or strata, from the influence of each row."""
+    if not ranking.rows.row_by_row:
         return Estimates(ranking, measure)
     return Estimates.with_rows(ranking, measure)
 
@@ -330,7 +330,7 @@ def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
 def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> list[Estimates]:
     """Return the estimates of measures, which share the points that their sums need."""
     estimates, rows = [_estimates(ranking, measure) for measure in measures], ranking.rows
-    if rows.clustered:
+    if rows.row_by_row:
         return estimates
 
     @cache

@@ -15,6 +15,7 @@ from frame_prc._tables.operating_points import OperatingPoints
 
 # Of each step the counts, and with costs what they add up to.
 _COUNTS = ("tp", "fp")
+_CELLS = ("tp", "fp", "fn", "tn")
 _HIDDEN = ("predicted_count", "fn", "tn", "fpr", "f1", "net_benefit")
 _PER = 1000
 
@@ -46,14 +47,20 @@ class ThresholdTable(OperatingPoints):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the steps."""
-        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in ("tp", "fp", "fn", "tn"))
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in _CELLS)
         n, threshold = tp + fp + fn + tn, pl.col("threshold").cast(pl.Float64)
+        # As given, not as rounded to Float32.
+        threshold = pl.when(criterion="threshold").then("target_value").otherwise(threshold)
         # As a probability, from which on an alert is worth its cost.
         odds = pl.when((threshold > 0) & (threshold < 1)).then(threshold / (1 - threshold))
         of_fp, of_fn = self.costs or (0.0, 0.0)
         there = rows.elsewhere
         points = super().of(rows) if there is None else there.points(rows, self.targets)
+        shown = []
+        if self.calibration is not None:
+            shown = [pl.col(*_CELLS, "predicted_count") * _PER / n]
         return points.with_columns(
+            *shown,
             alerts_per_1000=_PER * (tp + fp) / n,
             fpr=pl.when(fp + tn > 0).then(fp / (fp + tn)),
             f1=pl.col("f_score"),

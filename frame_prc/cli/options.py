@@ -188,6 +188,7 @@ _UNUSED = {
     **dict.fromkeys(["frame", "path"], _ALL),
     "row": _ALL - {"compare_models"},
     "cluster": {"counts"},
+    "strata": {"counts"},
     **dict.fromkeys(
         ["pos", "neg"], ("compare_models", "compare_segments", "find_segments", "influence")
     ),

@@ -96,10 +96,10 @@ class DecisionVerbs(Evaluated[FrameT]):
             Choose thresholds that meet the target on new rows of the same distribution too, with at
             least this probability, such as ``0.95``. Without it, about half miss it there. For
             ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. Of too
-            few rows, the row holds nulls, and ``n_needed`` is how many positives (``recall``),
-            negatives (``fpr``) or rows predicted positive (``precision``) can be enough: with
-            ``cluster`` and weights, the effective number; not known of a ``precision`` with
-            ``calibrate``. Needs NumPy.
+            few rows, the row holds nulls. ``n_counted`` is how many positives (``recall``),
+            negatives (``fpr``) or rows (``precision``) there are, with ``cluster`` and weights in
+            effect, and ``n_needed`` how many of them, for a ``precision`` predicted positive, can
+            be enough; not known of a ``precision`` with ``calibrate``. Needs NumPy.
         calibrate
             The prevalence where the thresholds will be used, as in :func:`average_precision`:
             positives and negatives then weigh as much as they do there, so that precision, F
@@ -121,10 +121,11 @@ class DecisionVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``target, threshold, precision, recall, predicted_count, status``, with
             ``cost`` also ``expected_cost``, null for other targets. With ``ci``, ``precision_low,
-            precision_high`` take the place of ``predicted_count``. With ``details`` also
+            precision_high`` take the place of ``predicted_count``, and with ``guarantee``
+            ``n_counted, n_needed``. With ``details`` also
             ``criterion, target_value, tp, fp, fn, tn, fpr, f_score, predicted_rate``, with
-            ``calibrate`` ``reference_prevalence``, with ``ci`` ``recall_low, recall_high``, and
-            with ``guarantee`` ``n_needed``. With ``ascending=True``, also ``ascending``, so that
+            ``calibrate`` ``reference_prevalence``, and with ``ci`` ``recall_low, recall_high``.
+            With ``ascending=True``, also ``ascending``, so that
             these thresholds cannot be held to scores in the other direction. Sorted by the keys,
             then in the order of the parameters above, thresholds of a column or frame last.
 
@@ -228,8 +229,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         cost
             The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
         calibrate
-            The prevalence where the threshold will be used, as in :func:`operating_points`: alerts,
-            precision, hits, false alarms and costs are those of as many rows there.
+            The prevalence where the threshold will be used, as in :func:`operating_points`. All
+            counts are then those of 1,000 rows there, as the alerts are, and costs those there.
         details
             Add the columns that are named so below.
 

@@ -309,8 +309,9 @@ def sample_to_label(
 ) -> FrameT:
     """Rows to label, most of them at high scores, with the weight of each.
 
-    Label them, and pass the weight on: ``labelled.prc.evaluate("truth", "score",
-    weight="weight")``. What is then computed is that of all rows, with an interval. In simulations
+    Label them, and pass weight and stratum on: ``labelled.prc.evaluate("truth", "score",
+    weight="weight", strata="stratum")``. What is then computed is that of all rows, with an
+    interval. In simulations
     the average precision had .1 to .6 of the variance that it has with as many rows drawn evenly,
     the less the rarer positives are.
 
@@ -332,10 +333,11 @@ def sample_to_label(
     Returns
     -------
     Same kind as ``frame``
-        The rows to label in the order they have, with all columns, ``inclusion_probability``, and
-        ``weight``, 1 over it. A row of rank ``r`` is drawn in proportion to ``1 / sqrt(r)``, for
-        certain where that is above 1, and rows of equal score have the lowest of their ranks. No
-        weight is above twice that of an even sample.
+        The rows to label in the order they have, with all columns, ``inclusion_probability``,
+        ``weight``, 1 over it, and ``stratum``, a number for each eight that follow one another in
+        the ranking of a segment, or a few more. A row of rank ``r`` is drawn in proportion to ``1 /
+        sqrt(r)``, for certain where that is above 1, and rows of equal score have the lowest of
+        their ranks. No weight is above twice that of an even sample.
 
     Raises
     ------

@@ -16,6 +16,7 @@ class Roles(TypedDict, total=False):
     by: IntoKeys | None
     weight: IntoColumn | None
     cluster: IntoColumn | None
+    strata: IntoColumn | None
     row: IntoColumn | None
     model: IntoColumn | None
     pos_label: object
@@ -54,6 +55,11 @@ weight
 cluster
     Column that names groups of rows that are not independent (same user, same day). Wherever there
     is an interval or a test, the groups are taken as independent. For single rows only.
+strata
+    Column that names the strata that rows, or whole clusters, were sampled from, with their
+    ``weight``, as :func:`sample_to_label` returns it. Intervals and tests of measures then rest on
+    how rows differ within a stratum, which is less. A stratum lies within one segment, and has two
+    rows or clusters, or more. Resampling, curves and operating points have no such interval.
 row
     Column that identifies an item within the segments of ``by``, to match the rows of several
     models in long data when models are compared. It is an error if a model has two rows of an item,

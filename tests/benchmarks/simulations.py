@@ -482,14 +482,12 @@ def labels() -> Iterator[Row]:
     """Yield the intervals of few labels: of rows drawn by score, and with a judge of the rest."""
     for prevalence, area, n in ((0.02, 0.4, 1000), (0.1, 0.5, 500), (0.3, 0.6, 300)):
         s = replace(scenario(prevalence, area, round(prevalence * 10_000)), draws=200)
-        found = pl.concat(
-            frame_prc.sample_to_label(rows, "score_0", n, by="draw").prc.average_precision(
-                "truth", "score_0", by="draw", weight="weight", ci=LEVEL
-            )
-            for rows in s.frames(1)
-        )
-        said = about(f"{n} of 10,000 rows drawn to label", s)
-        yield from (said | row for row in judged(found, "average_precision", s.area))
+        for how, draw in (("drawn to label", _drawn), ("from ten bands", _from_bands)):
+            samples = [draw(rows, n) for rows in s.frames(2)]
+            for strata in (None, "stratum"):
+                said = about(f"{n} of 10,000 rows {how}", s)
+                said["rows"] = "strata" if strata else ""
+                yield from _of_samples(samples, said, s, strata)
     cells = [(0.2, 0.64, 400), (0.2, 0.64, 150), (0.05, 0.5, 1500), (0.2, 0.89, 400)]
     for (prevalence, area, n), right in product(cells, ((0.85, 0.98), (0.5, 0.8), (1.0, 1.0))):
         s = replace(scenario(prevalence, area, round(prevalence * 10 * n)), draws=400)
@@ -501,6 +499,54 @@ def labels() -> Iterator[Row]:
         )
         said = about(f"{n} labels, judge right {right[0]:.0%} and {right[1]:.0%}", s)
         yield from (said | row for row in judged(found, "average_precision", s.area))
+
+
+def _drawn(rows: pl.DataFrame, n: int) -> pl.DataFrame:
+    return frame_prc.sample_to_label(rows, "score_0", n, by="draw")
+
+
+def _from_bands(rows: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Return as many rows of each of ten bands of the ranking, the first of which are narrow."""
+    dice = np.random.default_rng([1, rows["draw"][0]]).random(rows.height)
+    rank = pl.col("score_0").rank("ordinal", descending=True).over("draw")
+    band = ((rank - 1) / pl.len().over("draw")).sqrt() * 10
+    size, own = pl.len().over("draw", "band"), ("draw", "band")
+    banded = rows.with_columns(band=band.floor(), dice=pl.Series(dice))
+    kept = banded.with_columns(weight=size / pl.min_horizontal(size, n // 10)).filter(
+        pl.col("dice").rank().over(own) <= n // 10
+    )
+    return kept.with_columns(stratum=pl.struct(own))
+
+
+def _of_samples(
+    samples: Iterable[pl.DataFrame], said: Row, s: Scenario, strata: str | None
+) -> Iterator[Row]:
+    """Yield the area, recall and precision of weighted samples, and equal models."""
+    threshold = s.separation / 2 + 0.5
+    recall, fpr = norm.sf(threshold - s.separation), norm.sf(threshold)
+    of_all = s.prevalence * recall + (1 - s.prevalence) * fpr
+    truths = {
+        "average_precision": s.area,
+        "recall": recall,
+        "precision": s.prevalence * recall / of_all,
+    }
+    models = {"score": "score_0", "other": "score_1"}
+    evs = [
+        rows.prc.evaluate("truth", models, by="draw", weight="weight", strata=strata, ci=LEVEL)
+        for rows in samples
+    ]
+    at = {"threshold": threshold}
+    cards = pl.concat(ev.summary(measures=["recall", "precision"], at=at) for ev in evs)
+    for name, truth in truths.items():
+        own = cards.filter(model="score")
+        if name != "average_precision":
+            own = own.with_columns(ci_low=f"{name}_low", ci_high=f"{name}_high")
+        of = said | {"what": f"{name.replace('_', ' ')} of {said['what']}"}
+        yield from (of | row for row in judged(own, name, truth))
+    compared_ = pl.concat(ev.compare_models() for ev in evs)
+    differs = {"rejects": pl.col("p_value") < 1 - LEVEL}
+    of = said | {"what": f"equal models on {said['what']}"}
+    yield from (of | row for row in judged(compared_, "difference", 0.0, **differs))
 
 
 def _with_judge(rows: pl.DataFrame, n: int, right: tuple[float, float]) -> pl.DataFrame:

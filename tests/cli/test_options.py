@@ -22,13 +22,13 @@ from frame_prc.cli import options as _options
 
 VERBS = {command.name: command.verb for command in _commands.COMMANDS}
 # Of the roles that not every command has: those of each.
-COUNTS = {"cluster", "pos", "neg"}
+COUNTS = {"cluster", "strata", "pos", "neg"}
 SQUARES = {*COUNTS, "pos_squares", "neg_squares"}
 USED = {
     **dict.fromkeys(["average_precision", "heterogeneity", "summary"], SQUARES),
-    "counts": SQUARES - {"cluster"},
-    "compare_models": {"row", "cluster"},
-    "compare_segments": {"cluster"},
+    "counts": SQUARES - {"cluster", "strata"},
+    "compare_models": {"row", "cluster", "strata"},
+    "compare_segments": {"cluster", "strata"},
 }
 
 

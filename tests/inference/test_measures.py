@@ -98,7 +98,7 @@ def value(name, rows):
         of_class = [
             sum(row.weight for row in rows if row.truth == truth) for truth in (True, False)
         ]
-        if 0 in of_class:
+        if not rows or (0 in of_class and name == "brier_skill"):
             return None
         return BESIDE_RATE[name](of_class[0] / sum(of_class), lambda one: value(one, rows))
     return OF_COUNTS[name](counts(rows, AT["threshold"]))
@@ -385,6 +385,10 @@ def test_certain_values_have_an_interval_with_width(kind):
     assert [row[f"brier_skill{part}"] for part in ("", "_low", "_high")] == [1, None, None]
     zero = scorecard(kind, df.with_columns(score=0.0), measures="observed_expected", at=None)
     assert zero["observed_expected"].item() is None
+    # Without positives the ratio is 0, and nothing tells how far it varies.
+    none = df.with_columns(truth=False, score=pl.col("score") / 2 + 0.2)
+    [row] = scorecard(kind, none, measures="observed_expected", at=None).iter_rows(named=True)
+    assert [row[f"observed_expected{part}"] for part in ("", "_low", "_high")] == [0, None, None]
 
 
 def rows_of(**cells):

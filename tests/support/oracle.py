@@ -425,6 +425,22 @@ def variance(
     return sum((move * move for move in sums.values()), Fraction(0))
 
 
+def stratified_variance(
+    rows: Sequence[Row], strata: Sequence[Any], clusters: Sequence[Any]
+) -> Fraction:
+    """Return what the clusters of each stratum tell of the variance (Cochran 1977, 5A.9)."""
+    sums: dict[Any, dict[Any, Fraction]] = {}
+    for row, stratum, cluster, move in zip(rows, strata, clusters, moves(rows), strict=True):
+        of_stratum = sums.setdefault(stratum, {})
+        of_stratum[cluster] = of_stratum.get(cluster, Fraction(0)) + row.weight * move
+    found = Fraction(0)
+    for of_stratum in sums.values():
+        n, mean = len(of_stratum), sum(of_stratum.values()) / len(of_stratum)
+        squares = sum((one - mean) ** 2 for one in of_stratum.values())
+        found += Fraction(n, n - 1) * squares
+    return found
+
+
 def student_quantile(level: float, degrees: Fraction) -> float:
     """Return Wallace's (1959) approximation to the quantile that so much of Student's t is below.
 

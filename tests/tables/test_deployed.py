@@ -11,7 +11,7 @@ from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind
-from polars.testing import assert_frame_equal
+from polars.testing import assert_frame_equal, assert_series_equal
 from scipy.stats import norm
 from scipy.stats import t as student
 from strategies import DYADIC_WEIGHTS, TIED_SCORES, frames
@@ -86,7 +86,10 @@ def test_a_table_of_thresholds_is_that_of_rows_that_weigh_as_much_as_there(kind)
     weighted = there(ROWS, 1 / 16)
     expected = weighted.prc.threshold_table("truth", "old", weight="there", **asked)
     same = kind.rows(found).drop("reference_prevalence")
-    assert_frame_equal(same, expected, rel_tol=1e-9)
+    counts = pl.col("tp", "fp", "predicted_count", "fn", "tn")
+    per_1000 = counts * 1000 / pl.sum_horizontal("tp", "fp", "fn", "tn")
+    assert_frame_equal(same, expected.with_columns(per_1000), rel_tol=1e-9)
+    assert_series_equal(same["alerts_per_1000"], same["tp"] + same["fp"], check_names=False)
 
 
 @every_kind

@@ -68,6 +68,13 @@ def test_given_thresholds_and_scores_in_the_other_direction(kind):
     assert other["ascending"].to_list() == [True]
 
 
+def test_net_benefit_is_that_of_the_measure_to_the_last_digit():
+    df = ROWS.with_columns(pl.col("score").cast(pl.Float32))
+    table = df.prc.threshold_table("truth", "score", thresholds=0.1, details=True)
+    card = df.prc.summary("truth", "score", measures="net_benefit", at={"threshold": 0.1})
+    assert table["net_benefit"].item() == pytest.approx(card["net_benefit"].item(), rel=1e-13)
+
+
 @every_polars_kind
 @pytest.mark.parametrize(
     ("asked", "says"),

@@ -54,9 +54,9 @@ VERBS = [
 ]
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 ROLES = (
-    "truth=None, score=None, *, by=None, weight=None, cluster=None, row=None, model=None, "
-    "pos_label=None, missing='raise', ascending=False, pos=None, neg=None, pos_squares=None, "
-    "neg_squares=None"
+    "truth=None, score=None, *, by=None, weight=None, cluster=None, strata=None, row=None, "
+    "model=None, pos_label=None, missing='raise', ascending=False, pos=None, neg=None, "
+    "pos_squares=None, neg_squares=None"
 )
 # What each method of an evaluation takes.
 OPTIONS = {
