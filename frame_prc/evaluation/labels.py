@@ -51,8 +51,7 @@ class LabelVerbs(Evaluated[FrameT]):
             ``"average_precision"``, or another one of :func:`compare_models`, but for the
             calibrated area.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
-            frame of thresholds, or ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`.
         details
             Add the columns that are named so below.
 
