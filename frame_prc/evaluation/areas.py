@@ -81,7 +81,7 @@ class AreaVerbs(Evaluated[FrameT]):
             the rows within each tie or bin, and that of the exact scores if no rows are below the
             lowest of the ``thresholds``. Always included with ``thresholds``.
         ci
-            Add an interval of this level, such as ``0.95``, for the population of the rows.
+            Add an interval of this level. Rows, or clusters, are a sample of a population.
         ci_method
             ``"influence"``: from the influence of each row. ``"boyd"``: as if the area were a
             proportion of the positives (Boyd, Eng & Page 2013, doi 10.1007/978-3-642-40994-3_29);
@@ -206,9 +206,9 @@ class AreaVerbs(Evaluated[FrameT]):
             by its positives. ``"rows"``: by its rows, or their weight (``"samples"``). ``"micro"``:
             not a mean, but the measure of all rows pooled.
         ci
-            Add an interval of this level for the mean of segments that are a sample of others like
-            them, from the spread between them. Not for ``how="micro"``. For segments that are all
-            there are (regions, devices), see ``overall`` of :func:`summary`.
+            Add an interval of this level. It comes from the spread between the segments, which are
+            a sample of others like them. Not for ``how="micro"``. For segments that are all there
+            are (regions, devices), see ``overall`` of :func:`summary`.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
@@ -217,8 +217,8 @@ class AreaVerbs(Evaluated[FrameT]):
         thresholds
             Bin the scores, as in :func:`average_precision`.
         top
-            Compute only the area over the points that retrieve at most this many rows. :class:`Top`
-            has more.
+            Compute only the area over the points that retrieve at most this many rows. Of the plain
+            average precision.
         details
             Add the columns that are named so below.
 

@@ -56,7 +56,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the interval for the difference in the population of the rows.
+            The level of the intervals.
         baseline
             A model that each other one is compared with, instead of each with the earlier ones.
         measure
@@ -214,7 +214,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             a random order of its labels; needs NumPy, without ``cluster``. The p-value is
             one-sided: ``(1 + hits) / (1 + replicates)``.
         ci
-            The level of the interval for the difference in the population of the rows.
+            The level of the intervals.
         measure
             ``"calibrated_average_precision"`` by default, with both sides at the same prevalence:
             ``"average_precision"`` grows with it. Others, or a list, are as in

@@ -245,7 +245,7 @@ class CurveVerbs(Evaluated[FrameT]):
             How many bins of equal width from 0 to 1, from 2 to 1,000, or their edges, ascending
             from 0 to 1. A score on an edge is in the bin above it, and 1 in the last.
         ci
-            The level of the intervals of ``observed``, each by itself.
+            The level of the intervals.
         details
             Add the columns that are named so below.
 

@@ -46,7 +46,7 @@ class LabelVerbs(Evaluated[FrameT]):
         proxy
             Column of the judge's labels, in the values of ``truth``, of rows with and without one.
         ci
-            The level of the confidence interval.
+            The level of the intervals.
         measure
             ``"average_precision"``, or another one of :func:`compare_models`, but for the
             calibrated area.

@@ -372,7 +372,7 @@ class PictureVerbs(Evaluated[FrameT]):
             Where to write; existing files are replaced. ``"report.html"`` also writes its numbers,
             ``report.json``; ``"report.json"`` is the numbers alone.
         ci
-            The level of the intervals; tests are at the level ``1 - ci``.
+            The level of the intervals. Tests are at the level ``1 - ci``.
         baseline
             A model that each other one is compared with, instead of each with the earlier ones.
         calibrate

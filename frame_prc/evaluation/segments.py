@@ -155,7 +155,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the intervals, which are quantiles of up to 4,000 draws: up to 0.99 or so.
+            The level of the intervals. They are quantiles of up to 4,000 draws: up to 0.99 or so.
         measure
             By default the average precision at one prevalence. Not ``"mean_score"`` and
             ``"calibration_gap"``, of which no value is the worst.
@@ -255,7 +255,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         power
             The probability of showing that difference if there is one, from 0.5 to below 1.
         ci
-            The level of the interval, and of the test: 0.95 tests at 5 %.
+            The level of the intervals. A test of 0.95 is at 5 %.
         baseline
             A model that each other one is compared with, instead of each with the earlier ones.
         measure

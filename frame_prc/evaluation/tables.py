@@ -55,7 +55,7 @@ class TableVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the intervals of the average precision and of the calibrated one.
+            The level of the intervals.
         calibrate
             The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: the
             highest of the model's segments with 20 rows of each class, at most 0.5. ``"pooled"``:
