@@ -30,8 +30,7 @@ from frame_prc._curves.logit_intervals import FEW_POSITIVES, MOST_FLAGGED
 from frame_prc._execution import on_each_thread
 from frame_prc._inference.estimates import few_at_odds
 from frame_prc._inference.resamples import Floats, Integers
-from frame_prc._inference.roc_auc import ROC_AUC
-from frame_prc._inference.segment_permutations import Labels, Places, SegmentRows
+from frame_prc._inference.segment_permutations import Labels, Places, SegmentRows, number_in_class
 
 Flags: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.uint8]
@@ -132,8 +131,7 @@ class Scan:
     @cached_property
     def _number(self) -> Integers:
         """The number of each row among those of its class."""
-        found = np.cumsum(self.positive) - 1
-        return np.where(self.positive, found, np.arange(len(found)) - found - 1)
+        return number_in_class(self.positive)
 
     def _z_of(self, groupings: Sequence[Grouping]) -> Iterator[tuple[Grouping, Floats]]:
         for column, share in groupby(groupings, key=_first):
@@ -164,20 +162,18 @@ class Scan:
         is_positive = (ordered.keys & 1).astype(bool)
         at = np.flatnonzero(is_positive)
         opens = np.searchsorted(at, ordered.starts)
-        of_classes = opens, ordered.starts - opens
-        sizes = [np.diff(starts) for starts in of_classes]
+        sizes = [np.diff(opens), np.diff(ordered.starts - opens)]
         fits = grouping.named() & self._is_large(*sizes)
         if not fits.any():
             return np.full(grouping.size, np.nan)
-        # Without weights the average precision asks for the order of the positives alone.
-        needs_all = self.rows.measure == ROC_AUC or self.rows.negatives.weight is not None
-        others = np.flatnonzero(~is_positive) if needs_all else at[:0]
-        orders = [self._number[ordered.keys[one] >> 1] for one in (at, others)]
-        classes = zip((self.rows.positives, self.rows.negatives), orders, of_classes, strict=True)
-        pos, neg = (rows.in_order(order, starts) for rows, order, starts in classes)
         with np.errstate(all="ignore"):
-            areas = self.rows.split(grouping.size).areas_of(pos, neg, at - np.arange(len(at)))
-            area, shortfall, variance, effective = areas
+            area, shortfall, variance, effective = self.rows.split(grouping.size).areas_of(
+                is_positive,
+                at,
+                opens,
+                ordered.starts,
+                lambda places: self._number[ordered.keys[places] >> 1],
+            )
             found = _differences(area, shortfall, effective, variance, sizes)
         return np.where(fits, np.nan_to_num(found), np.nan)
 

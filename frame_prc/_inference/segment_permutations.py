@@ -4,17 +4,19 @@ Each segment keeps its size, and rows keep their score, class and weight. A cali
 depend on the prevalence, so its segments also keep their number of positives and of negatives. In
 each draw every segment gets an area and a variance of its own: the statistic is
 studentised, so the test also holds approximately where only the areas are equal (Chung & Romano
-2013, doi 10.1214/13-AOS1090). The p-value is ``(1 + hits) / (1 + draws)``.
+2013, doi 10.1214/13-AOS1090). The p-value is ``(1 + hits) / (1 + draws)``, or where there is no
+doubt that it is large, ``hits / draws`` at a fixed number of hits (Besag & Clifford 1991, doi
+10.1093/biomet/78.2.301).
 
 NumPy is an optional dependency: import this module only where the test is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -29,11 +31,13 @@ from frame_prc._inference.roc_auc import ROC_AUC
 Places: TypeAlias = npt.NDArray[np.intp]
 Labels: TypeAlias = npt.NDArray[np.unsignedinteger]
 
-DRAWS = 999
+# The draws, a multiple of those between two looks at their hits, and the hits that end them.
+DRAWS, _BETWEEN_LOOKS, _HITS = 999, 111, 20
+# So many standard deviations above the mean of the draws, none of them would be a hit: by Cantelli
+# at most one of 1 + 32**2.
+_FAR = 32
 # Values that differ by less, relative to the larger, are equal but for rounding.
 _ROUNDING = 1e-12
-# So many rows are drawn together: many small arrays take longer than one that is large.
-_ROWS_AT_ONCE = 2**16
 
 
 @dataclass(frozen=True)
@@ -60,60 +64,55 @@ def null_of(rows: pl.DataFrame, measure: str, odds: float | None) -> Null | None
     # Invalid values may get here before the checks report them; NumPy need not warn of them.
     with np.errstate(all="ignore"):
         segments = SegmentRows.of(rows, measure, odds)
-        observed = segments.spread(segments.positives.segment, segments.negatives.segment)
-        if observed.degrees[0] < 1:
+        observed = segments.spread(segments.labels)
+        if observed.degrees < 1:
             return None
-        found = _joined(on_each_thread(range(DRAWS), segments.drawn))
-        mean = float(observed.mean[0])
-        gaps, excesses = found.gaps(mean), found.excesses
-        gap, excess = float(observed.gaps(mean)[0]), float(observed.excesses[0])
+        found, p_value = _drawn(segments, observed.excess)
+        gap = observed.gap(observed.mean)
+        gaps = found.gap(observed.mean)
     return Null(
-        p_value=_p_value(excesses >= excess - _ROUNDING * abs(excess)),
-        gap_p_value=_p_value(gaps >= gap * (1 - _ROUNDING)),
+        p_value=p_value,
+        gap_p_value=float(1 + np.sum(gaps >= gap * (1 - _ROUNDING))) / (1 + len(gaps)),
         gap_if_equal=float(gaps.mean()),
         inflation=float(np.mean(found.q / found.degrees)),
     )
 
 
-def _p_value(hits: npt.NDArray[np.bool_]) -> float:
-    return float(1 + hits.sum()) / (1 + len(hits))
+def _drawn(segments: SegmentRows, excess: Floats) -> tuple[Spread, float]:
+    """Return how random segments differ, and how likely they differ as much as those observed."""
+    parts: list[Floats] = []
+    for first in range(0, DRAWS, _BETWEEN_LOOKS):
+        parts += on_each_thread(range(first, first + _BETWEEN_LOOKS), segments.drawn)
+        found = Spread(*np.concatenate(parts).T)
+        [hits] = np.nonzero(found.excess >= excess - _ROUNDING * abs(excess))
+        if len(hits) >= _HITS:
+            return found, _HITS / float(1 + hits[_HITS - 1])
+        if excess > found.excess.mean() + _FAR * found.excess.std():
+            break
+    return found, float(1 + len(hits)) / (1 + DRAWS)
 
 
-@dataclass(frozen=True)
-class _Spreads:
-    """Cochran's Q of each draw, and the logits of its segments: their mean, lowest and highest."""
+class Spread(NamedTuple):
+    """Cochran's Q of segments, and the mean, lowest and highest of their logits; or of draws."""
 
     q: Floats
-    degrees: Integers
+    degrees: Floats
     mean: Floats
     lowest: Floats
     highest: Floats
 
     @property
-    def excesses(self) -> Floats:
+    def excess(self) -> Floats:
         """Q in standard deviations, since draws differ in how many segments have an error."""
         found: Floats = (self.q - self.degrees) / np.sqrt(self.degrees)
         return found
 
-    def gaps(self, mean: float) -> Floats:
-        """Return the gaps between the best and the worst area, if the mean logit were another."""
+    def gap(self, mean: Floats) -> Floats:
+        """Return the gap between the best and the worst area, if the mean logit were another."""
         shift = mean - self.mean
         high, low = (1 / (1 + np.exp(-ends - shift)) for ends in (self.highest, self.lowest))
         found: Floats = high - low
         return found
-
-
-def _joined(parts: Sequence[_Spreads]) -> _Spreads:
-    """Return the draws of all parts that have two segments to compare."""
-    used = [part.degrees > 0 for part in parts]
-    return _Spreads(
-        *(
-            np.concatenate(
-                [getattr(part, field.name)[u] for part, u in zip(parts, used, strict=True)]
-            )
-            for field in fields(_Spreads)
-        )
-    )
 
 
 @dataclass(frozen=True)
@@ -147,21 +146,6 @@ class RowsOfClass:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[kept]
         return RowsOfClass(self.segment[kept], self.tie[kept], self.retrieved[kept], weight)
-
-    def repeated(self, times: int) -> RowsOfClass:
-        """Return all rows so many times."""
-        weight = None if self.weight is None else np.tile(self.weight, times)
-        return RowsOfClass(
-            np.tile(self.segment, times),
-            np.tile(self.tie, times),
-            np.tile(self.retrieved, times),
-            weight,
-        )
-
-    def grouped(self, labels: Labels, segments: int) -> _Grouped:
-        """Return the rows by segment, each in ranking order, given the segments of all rows."""
-        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=segments))])
-        return self.in_order(np.argsort(labels, kind="stable"), starts)
 
     def in_order(self, order: Places, starts: Places) -> _Grouped:
         """Return the rows by segment, given their order and where each segment starts."""
@@ -260,6 +244,29 @@ class SegmentRows:
         ties = 1 + max(int(one.tie.max(initial=0)) for one in self._classes)
         return np.arange(self.segments, dtype=np.int64) * ties
 
+    @cached_property
+    def is_positive(self) -> npt.NDArray[np.bool_]:
+        """Which rows are positive, of all in ranking order: negatives come first among equals."""
+        ties = np.concatenate([self.negatives.tie, self.positives.tie])
+        found: npt.NDArray[np.bool_] = np.argsort(ties, kind="stable") >= len(self.negatives.tie)
+        return found
+
+    @cached_property
+    def number(self) -> Places:
+        """The number of each row of the ranking among those of its class."""
+        return number_in_class(self.is_positive)
+
+    @cached_property
+    def places(self) -> Places:
+        """The place of each row of the ranking among the positives, and then the negatives."""
+        return self.number + np.where(self.is_positive, 0, len(self.positives.tie))
+
+    @cached_property
+    def starts(self) -> Places:
+        """Where each segment starts among all rows, and the last one ends: in each draw."""
+        sizes = np.bincount(self.labels, minlength=self.segments)
+        return np.concatenate([[0], np.cumsum(sizes)])
+
     @property
     def _classes(self) -> tuple[RowsOfClass, RowsOfClass]:
         return self.positives, self.negatives
@@ -270,10 +277,9 @@ class SegmentRows:
         return bool(np.any(np.diff(self.positives.tie) == 0))
 
     @cached_property
-    def labels(self) -> tuple[Labels, Labels]:
-        """The segments of the positives and of the negatives, each from the lowest."""
-        positives, negatives = (np.sort(one.segment) for one in self._classes)
-        return positives, negatives
+    def labels(self) -> Labels:
+        """The segment of each row: of the positives, and then of the negatives."""
+        return np.concatenate([one.segment for one in self._classes])
 
     @cached_property
     def seed(self) -> int:
@@ -283,93 +289,82 @@ class SegmentRows:
         of the same sizes: with one seed for all, the level would be that of a single sample of
         null distributions.
         """
-        return crc32(self.positives.tie.tobytes(), crc32(self.labels[0].tobytes()))
+        segments = np.sort(self.positives.segment)
+        return crc32(self.positives.tie.tobytes(), crc32(segments.tobytes()))
 
-    def drawn(self, draws: Sequence[int]) -> _Spreads:
-        """Return how random segments differ; each draw has its own seed, whatever the thread."""
-        rows = sum(len(one.tie) for one in self._classes)
-        size = max(1, _ROWS_AT_ONCE // rows)
-        blocks = [draws[first : first + size] for first in range(0, len(draws), size)]
-        with np.errstate(all="ignore"):
-            return _joined([self._together(block) for block in blocks])
+    def drawn(self, draws: Sequence[int]) -> Floats:
+        """Return how random segments differ; each draw has its own seed, whatever the thread.
 
-    def _together(self, draws: Sequence[int]) -> _Spreads:
-        """Return the same of a few draws, as segments of rows that are repeated."""
+        Draws in which no two segments can be compared are left out.
+        """
         randoms = (np.random.default_rng([self.seed, draw]) for draw in draws)
-        found = [self.shuffled(random) for random in randoms]
-        segments, times = self.segments * len(draws), len(draws)
-        offsets = np.arange(0, segments, self.segments, dtype=_labels_of(segments))[:, None]
-        positives, negatives = (
-            np.ravel(np.stack(labels) + offsets) for labels in zip(*found, strict=True)
-        )
-        every = SegmentRows(
-            self.positives.repeated(times),
-            self.negatives.repeated(times),
-            segments,
-            self.measure,
-            self.odds,
-        )
-        return every.spread(positives, negatives, draws=times)
+        with np.errstate(all="ignore"):
+            found = [self.spread(self.shuffled(random)) for random in randoms]
+        return np.array([one for one in found if one.degrees > 0]).reshape(-1, len(Spread._fields))
 
-    def shuffled(self, random: np.random.Generator) -> tuple[Labels, Labels]:
-        """Return random segments of the positives and of the negatives."""
-        if self.odds is not None:
-            positives, negatives = map(random.permutation, self.labels)
-            return positives, negatives
-        every = random.permutation(np.concatenate(self.labels))
-        first = len(self.labels[0])
-        return every[:first], every[first:]
+    def shuffled(self, random: np.random.Generator) -> Labels:
+        """Return random segments of the positives, and then of the negatives."""
+        segments = [np.sort(one.segment) for one in self._classes]
+        if self.odds is None:
+            segments = [np.concatenate(segments)]
+        return np.concatenate([random.permutation(one) for one in segments])
 
-    def spread(self, positives: Labels, negatives: Labels, draws: int = 1) -> _Spreads:
-        """Return how the segments of each draw differ, given the segment of each row."""
-        logit, variance, known = (
-            one.reshape(draws, -1) for one in self._logits(positives, negatives)
-        )
-        weight = np.where(known, 1 / variance, 0.0)
-        logit = np.where(known, logit, 0.0)
-        mean = np.sum(weight * logit, axis=1) / np.sum(weight, axis=1)
-        return _Spreads(
-            q=np.sum(weight * (logit - mean[:, None]) ** 2, axis=1),
-            degrees=known.sum(axis=1) - 1,
-            mean=mean,
-            lowest=np.where(known, logit, np.inf).min(axis=1),
-            highest=np.where(known, logit, -np.inf).max(axis=1),
-        )
+    def spread(self, labels: Labels) -> Spread:
+        """Return how segments differ, given the segment of each row of the classes."""
+        logit, variance = self._logits(labels)
+        weight = 1 / variance
+        mean = np.sum(weight * logit) / np.sum(weight)
+        q = np.sum(weight * (logit - mean) ** 2)
+        lowest, highest = logit.min(initial=np.inf), logit.max(initial=-np.inf)
+        return Spread(*np.array([q, len(logit) - 1, mean, lowest, highest]))
 
-    def _logits(
-        self, positives: Labels, negatives: Labels
-    ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-        """Return the logits of the areas, their variances, and which have a standard error.
+    def _logits(self, labels: Labels) -> tuple[Floats, Floats]:
+        """Return the logits of the areas that have a standard error, and their variances.
 
         They are those of the measure's influences.
         """
-        area, shortfall, variance, effective = self.areas(positives, negatives)
+        area, shortfall, variance, effective = self.areas(labels)
         scaled = variance / (area * shortfall) ** 2
         known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
         known &= scaled > ROUNDING_OF_VARIANCE
-        return np.log(area / shortfall), scaled, known
+        return np.log(area[known] / shortfall[known]), scaled[known]
 
-    def areas(self, positives: Labels, negatives: Labels) -> tuple[Floats, ...]:
-        """Return what `areas_of` does, given the segment of each row."""
-        pos = self.positives.grouped(positives, self.segments)
-        neg = self.negatives.grouped(negatives, self.segments)
-        return self.areas_of(pos, neg)
+    def areas(self, labels: Labels) -> tuple[Floats, ...]:
+        """Return what `areas_of` does, given the segment of each row of the classes."""
+        order = np.argsort(labels[self.places], kind="stable")
+        is_positive = self.is_positive[order]
+        at = np.flatnonzero(is_positive)
+        opens = np.searchsorted(at, self.starts)
+        return self.areas_of(
+            is_positive, at, opens, self.starts, lambda one: self.number[order[one]]
+        )
 
     def areas_of(
-        self, pos: _Grouped, neg: _Grouped, above: Places | None = None
+        self,
+        is_positive: npt.NDArray[np.bool_],
+        at: Places,
+        opens: Places,
+        starts: Places,
+        number: Callable[[Places], Places],
     ) -> tuple[Floats, ...]:
         """Return the area of each segment, 1 minus it, its variance, and how many rows it rests on.
 
-        Those are effective rows: positives, or for the ROC curve those of the scarcer class.
-        ``above`` is the number of negatives down to each positive among all by segment, if that is
-        known.
+        Those are effective rows: positives, or for the ROC curve those of the scarcer class. Rows
+        are those by segment, each in ranking order: ``at`` are the places of the positives,
+        ``starts`` those of the segments, among positives ``opens``; ``number`` gives the rows of a
+        class at some places.
         """
+        # Without weights the average precision asks for the order of the positives alone.
+        needs_all = self.measure == ROC_AUC or self.negatives.weight is not None
+        others = np.flatnonzero(~is_positive) if needs_all else at[:0]
+        pos = self.positives.in_order(number(at), opens)
+        neg = self.negatives.in_order(number(others), starts - opens)
         if self.measure == ROC_AUC:
             return self._roc_areas(pos, neg)
-        return self._average_precisions(pos, neg, above)
+        return self._average_precisions(pos, neg, at - np.arange(len(at)))
 
     def _average_precisions(
-        self, pos: _Grouped, neg: _Grouped, above: Places | None
+        self, pos: _Grouped, neg: _Grouped, above: Places
     ) -> tuple[Floats, ...]:
         """Return the areas, 1 minus them, their variances, and the effective positives."""
         steps = self._steps(pos, neg, above)
@@ -412,16 +407,12 @@ class SegmentRows:
             numbers.append(number)
         return area, shortfall, variance, np.minimum(*numbers)
 
-    def _steps(self, pos: _Grouped, neg: _Grouped, above: Places | None) -> _Steps:
-        """Return what is at the score of each positive of the segments."""
+    def _steps(self, pos: _Grouped, neg: _Grouped, above: Places) -> _Steps:
+        """Return what is at the score of each positive, given the negatives down to it."""
         first, last = pos.places[:-1], pos.places[1:]
-        if self.has_ties or above is None:
-            places = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
         if self.has_ties:
+            places = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
             first, last = (np.searchsorted(places, places, side) for side in ("left", "right"))
-        if above is None:
-            of_negatives = self.starts_of_ties[neg.segment] + self.negatives.tie[neg.order]
-            above = np.searchsorted(of_negatives, places, side="right")
         before = np.empty_like(above)
         before[1:] = above[:-1]
         opens = pos.starts[:-1][np.diff(pos.starts) > 0]
@@ -459,6 +450,12 @@ class _Steps:
         added = _summed(values)
         found: Floats = added[self.ends] - added[self.first]
         return found
+
+
+def number_in_class(is_positive: npt.NDArray[np.bool_]) -> Places:
+    """Return the number of each row among those of its class."""
+    found = np.cumsum(is_positive) - 1
+    return np.where(is_positive, found, np.arange(len(found)) - found - 1)
 
 
 def _share_above(places: Places, of_others: Places, own: _Grouped, others: _Grouped) -> Floats:

@@ -70,34 +70,32 @@ class AreaVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         thresholds
-            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. A
-            score counts at the highest threshold that it reaches; thresholds that its dtype cannot
-            tell apart are one. Rows below the lowest of a list are never retrieved, unless it
-            begins with ``float("-inf")``.
+            Bin the scores: ascending thresholds, or how many to space equally from 0 to 1, for
+            probabilities: scores below 0 or above 1.001 are then an error. A score counts at the
+            highest threshold that it reaches; thresholds that its dtype cannot tell apart are one.
+            Rows below the lowest of a list are never retrieved, unless it begins with
+            ``float("-inf")``.
         bounds
-            Add ``ap_lowest, ap_highest``, between which the average precision lies whatever the
-            order of the rows within each tie or bin, and that of the exact scores too if no rows
-            are below the lowest of the ``thresholds``. They may be slightly wider than what is
-            attained. Always included with ``thresholds``.
+            Add ``ap_lowest, ap_highest``: between them lies the average precision for any order of
+            the rows within each tie or bin, and that of the exact scores if no rows are below the
+            lowest of the ``thresholds``. Always included with ``thresholds``.
         ci
-            Add an interval of this level, such as ``0.95``, for the population of the rows.
+            Add an interval of this level. Rows, or clusters, are a sample of a population.
         ci_method
             ``"influence"``: from the influence of each row. ``"boyd"``: as if the area were a
             proportion of the positives (Boyd, Eng & Page 2013, doi 10.1007/978-3-642-40994-3_29);
             without weights and clusters.
         bootstrap
-            Take the interval from the spread over so many resampled data sets, or as
-            :class:`Draws` says, to check that of the influences; needs NumPy.
+            Take the interval from so many resampled data sets, or as :class:`Draws` says; needs
+            NumPy.
         calibrate
             Return the calibrated average precision instead, that of the same ranking at this
-            prevalence, which makes segments of unequal prevalence comparable. A number between 0
-            and 1, ``"highest"`` (see :func:`summary`), or ``"pooled"``: the share of positives of
-            all rows of the model. Its interval is that of the influences; not with ``bounds``.
+            prevalence: a number between 0 and 1, ``"highest"`` (see :func:`summary`), or
+            ``"pooled"``, the share of positives of all rows of the model. Its interval is that of
+            the influences; not with ``bounds``.
         top
-            Compute only the area over the points that retrieve at most this many rows, such as the
-            100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
-            tie that does not fit.
+            Compute only the area over the points that retrieve at most this many rows. :class:`Top`
+            says what it is divided by, and what becomes of a tie that does not fit.
         details
             Add the columns that are named so below.
 
@@ -112,9 +110,8 @@ class AreaVerbs(Evaluated[FrameT]):
             ``by``, a single model has one row even if there are no rows at all.
 
             The area is null without positives; the calibrated one also without negatives. At an
-            area of 1 or 0, ``std_error`` is null and the interval is the exact (Clopper-Pearson)
-            one. With a single positive and any other area, all three are null. (``"boyd"`` has an
-            interval with a single positive, and none at 1 and 0.)
+            area of 1 or 0, ``std_error`` is null and the interval exact (Clopper-Pearson). With a
+            single positive and any other area, all three are null.
 
             Without ``ci``, ``status`` says only whether the area is defined; with it, also where
             the interval is not to be relied on. ``examples/guide/reference.md`` lists what it says.
@@ -201,32 +198,26 @@ class AreaVerbs(Evaluated[FrameT]):
         over
             The key in ``by`` to average over, within each combination of the other keys.
         measure
-            ``"average_precision"``, whose mean over queries is known as MAP;
-            ``"calibrated_average_precision"``, with all segments at one prevalence; or another one
-            of :func:`compare_models`.
+            ``"average_precision"``, whose mean over queries is MAP, or another one of
+            :func:`compare_models`.
         how
             ``"mean"``: every segment counts the same (scikit-learn's ``"macro"``). ``"weighted"``:
-            by its positives. ``"rows"``: by its rows, or their weight (with a segment per sample,
-            scikit-learn's ``"samples"``). ``"micro"``: not a mean, but the measure of all rows
-            pooled.
+            by its positives. ``"rows"``: by its rows, or their weight (``"samples"``). ``"micro"``:
+            not a mean, but the measure of all rows pooled.
         ci
-            Add a confidence interval of this level for the mean, if the segments are themselves a
-            sample that stands for others like them: it comes from the spread between the segments.
-            Not for ``how="micro"``. For segments that are all there are (regions, devices), see
-            ``overall`` of :func:`summary`.
+            Add an interval of this level. It comes from the spread between the segments, which are
+            a sample of others like them. Not for ``how="micro"``. For segments that are all there
+            are (regions, devices), see ``overall`` of :func:`summary`.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
-            frame of thresholds, or ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`.
         thresholds
-            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
-            in :func:`average_precision`.
+            Bin the scores, as in :func:`average_precision`.
         top
-            Compute only the area over the points that retrieve at most this many rows, or as
-            :class:`Top` says. Of the plain average precision.
+            Compute only the area over the points that retrieve at most this many rows. Of the plain
+            average precision.
         details
             Add the columns that are named so below.
 
@@ -303,40 +294,35 @@ class AreaVerbs(Evaluated[FrameT]):
     ) -> FrameT:
         """Area under the curve of each segment, by one or several methods.
 
-        Different tools report different areas as PR-AUC; here each of them has a name. All methods
-        are computed from one sort.
+        Different tools report different areas as PR-AUC; here each of them has a name.
 
         Parameters
         ----------
         method
             One method, or a list for one row per segment and method, in this order. See the notes.
         start
-            The point at recall 0 where the trapezoid begins: ``"one"`` (precision 1, as in
-            scikit-learn and yardstick), ``"first"`` (the precision of the first real point, as in
-            Spark) or ``None`` (no such point: the area begins at the first real point). The other
-            methods do not use it.
+            The point at recall 0 where the trapezoid begins: ``"one"`` (precision 1), ``"first"``
+            (the precision of the first real point, as in Spark) or ``None`` (at the first real
+            point).
         recall_range
-            Compute only the area between these two recalls, cut exactly; each method uses its own
-            interpolation. For ``step``, ``trapezoid``, ``interpolated`` and ``envelope``.
+            Compute only the area between these two recalls, cut exactly. For ``step``,
+            ``trapezoid``, ``interpolated`` and ``envelope``.
         standardised
             Divide by the width of ``recall_range``, so that a perfect curve has area 1.
         thresholds
-            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
-            in :func:`average_precision`.
+            Bin the scores, as in :func:`average_precision`.
         calibrate
-            Calibrate the areas to this prevalence: a number between 0 and 1, ``"highest"`` or
-            ``"pooled"``, as in :func:`average_precision`. Not for ``gain``.
+            Calibrate the areas to this prevalence, as in :func:`average_precision`. Not for
+            ``gain``.
         top
-            Compute only the area over the points that retrieve at most this many rows, or as
-            :class:`Top` says. Only for ``step``.
+            Compute only the area over the points that retrieve at most this many rows. Only for
+            ``step``.
         ci
-            Add ``ci_low, ci_high``: an interval of this level. That of the whole ``step`` area is
-            that of :func:`average_precision`. Other areas, and parts of the step area, get the same
-            kind of interval from the spread over bootstrap replicates, which need NumPy. Not with
+            Add an interval of this level. That of the whole ``step`` area is that of
+            :func:`average_precision`; others come from a bootstrap, which needs NumPy. Not with
             ``calibrate``.
         bootstrap
-            How many data sets are resampled for that, 1,000 by default, or :class:`Draws`.
+            How many data sets are resampled, 1,000 by default, or :class:`Draws`.
         details
             Add the columns that are named so below.
 
@@ -346,38 +332,31 @@ class AreaVerbs(Evaluated[FrameT]):
             The keys, then ``n, n_pos, method, auc, status``, with ``ci`` also ``ci_low, ci_high``,
             with ``calibrate`` ``reference_prevalence`` before ``method``. With ``details`` also
             ``prevalence`` and, with ``ci``, ``n_effective, std_error``; with ``recall_range`` or
-            ``top`` also ``random_average_precision``: in the same part of the ``step`` area, null
-            for other methods, and with weights or calibration taken to be the prevalence at every
-            recall. Sorted by the keys, then in the order of ``method``.
+            ``top`` also ``random_average_precision`` of the same part of the ``step`` area. Sorted
+            by the keys, then in the order of ``method``.
 
             Areas are null without positives; ``"gain"``, ``"roc"`` and calibrated areas also
-            without negatives. With ``ci``, ``status`` says where intervals are not to be relied
-            on, as in :func:`average_precision`; positives beyond ``recall_range`` or ``top`` do not
-            count there. The largest area gets the exact (Clopper-Pearson) lower limit. The status
-            is ``"no_std_error"`` if there is only one replicate, or if all have the same area.
+            without negatives. ``status`` is as in :func:`average_precision`; positives beyond
+            ``recall_range`` or ``top`` do not count there. The largest area gets the exact
+            (Clopper-Pearson) lower limit.
 
         Notes
         -----
         With P_n and R_n the precision and recall at the n-th highest distinct score:
 
-        - ``step``: ``sum((R_n - R_(n-1)) * P_n)``, the average precision (scikit-learn,
-          torchmetrics, ClickHouse).
+        - ``step``: ``sum((R_n - R_(n-1)) * P_n)``, the average precision.
         - ``trapezoid``: ``sum((R_n - R_(n-1)) * (P_n + P_(n-1)) / 2)``; with ties it may be far too
-          high, without ties it is at most ``step`` (scikit-learn's ``auc`` of a curve, yardstick
-          ``pr_auc``; with ``start="first"``, Spark; without ties, PRROC ``auc.davis.goadrich``).
+          high (yardstick ``pr_auc``; with ``start="first"``, Spark).
         - ``interpolated``: true and false positives grow linearly between two points (Davis &
-          Goadrich 2006, doi 10.1145/1143844.1143874; Keilwagen et al. 2014, doi
-          10.1371/journal.pone.0092209; PRROC ``auc.integral``, xgboost ``aucpr``, Keras).
+          Goadrich 2006, doi 10.1145/1143844.1143874; PRROC ``auc.integral``, xgboost).
         - ``envelope``: ``sum((R_n - R_(n-1)) * max(P_m for m >= n))`` (PASCAL VOC 2010, Detectron).
         - ``11-point``, ``101-point``: mean over the recalls 0, 0.1, ..., 1 (VOC 2007) or 0, 0.01,
           ..., 1 (COCO) of the largest precision at that recall or a higher one.
         - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
-        - ``roc``: that of the ROC curve, the share of pairs in which the positive ranks above the
-          negative; ties count half. The fastest way to it: :meth:`summary` has its interval.
+        - ``roc``: that of the ROC curve, of which :meth:`summary` has an interval.
 
-        With ``ci``, intervals are symmetric on the logit scale, for areas as shares of the largest
-        one; for ``gain`` on the log scale of 1 minus the gain. Inside DuckDB, Spark and Ibis (see
-        :func:`evaluate`) there are the first four methods and ``roc``, without ``top`` and ``ci``.
+        Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there are the first four methods and
+        ``roc``, without ``top`` and ``ci``.
 
         Examples
         --------

@@ -52,14 +52,6 @@ class AxesVerbs(PictureVerbs[FrameT]):
             beside the axes: ``plt.subplots(layout="constrained")`` makes room for it, as a figure
             with the current axes alone does by itself.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
-            Matplotlib is not installed.
-        DataError
-            If the data contain invalid values, or there are more lines than axes can show.
-
         Examples
         --------
         >>> import polars as pl
@@ -101,8 +93,8 @@ class AxesVerbs(PictureVerbs[FrameT]):
             The level of the intervals. A dot is hollow if it has no interval, or is from so few
             rows that its interval may cover less.
         calibrate
-            The prevalence at which segments are compared, as in :func:`plot_summary`; ticks are at
-            it.
+            The prevalence at which segments are compared, as in :func:`summary`. ``None``: the
+            plain average precision, which is higher where positives are more frequent.
         sort
             The order of the rows, from the top, as in :func:`plot_summary`; dates are rows too.
         line
@@ -115,14 +107,6 @@ class AxesVerbs(PictureVerbs[FrameT]):
             A legend of models is beside the axes, as a long one of :func:`to_matplotlib`.
             Those whose average precision is undefined have the reason instead of the dot. Without
             the names of the models, as in a curve frame of several, there is no row for all rows.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
-            Matplotlib is not installed.
-        DataError
-            If the data contain invalid values, or more segments or models (7) than can be shown.
 
         Examples
         --------

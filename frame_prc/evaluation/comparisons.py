@@ -56,58 +56,47 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the interval for the difference in the population of the rows.
+            The level of the intervals.
         baseline
             A model that each other one is compared with, instead of each with the earlier ones.
         measure
-            ``"average_precision"``, the default: models have the same rows, and so the same
-            prevalence. ``"calibrated_average_precision"``: that at another prevalence. Areas:
-            ``"roc_auc"``, ``"partial_roc_auc"`` (up to the false positive rate ``at``). Of
-            probabilities: ``"brier"``, ``"brier_skill"``, ``"log_loss"``, ``"mean_score"``,
-            ``"calibration_gap"``, ``"observed_expected"``. At a point, ``at``: ``"precision"``,
-            ``"recall"``, ``"fpr"``, ``"specificity"``, ``"f1"``, ``"accuracy"``,
+            ``"average_precision"`` by default; or ``"calibrated_average_precision"``, that at
+            another prevalence, ``"roc_auc"``, ``"partial_roc_auc"`` (up to the false positive rate
+            ``at``). Of probabilities: ``"brier"``, ``"brier_skill"``, ``"log_loss"``,
+            ``"mean_score"``, ``"calibration_gap"``, ``"observed_expected"``. At a point, ``at``:
+            ``"precision"``, ``"recall"``, ``"fpr"``, ``"specificity"``, ``"f1"``, ``"accuracy"``,
             ``"balanced_accuracy"``, ``"mcc"``, ``"net_benefit"``, ``"precision_lift"``.
-            ``examples/guide/reference.md`` explains them. Of a list, each has a row, named in the
-            column ``measure``; a list with ``over`` is refused.
+            ``examples/guide/reference.md`` explains them. Of a list, each has a row.
         calibrate
-            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
-            default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
-            model, or a number between 0 and 1.
+            The prevalence for ``measure="calibrated_average_precision"``, as in :func:`summary`.
         at
-            Where such a measure is taken. ``{"threshold": 0.5}``: a threshold for all models and
-            segments. A frame with a column ``threshold``, such as what :func:`operating_points`
-            returned for other rows: one for each segment and model, by the keys that it has; the
-            status is ``"no_threshold"`` where it has none. Neither must be chosen on these rows, as
-            intervals take it as given. Or what each model chooses one by in each segment, from
-            these rows; intervals allow for that. ``{"recall": 0.7}``: the highest with this recall.
-            ``{"fpr": 0.05}``, ``{"predicted_rate": 0.1}``, ``{"predicted_count": 100}``: the lowest
-            with at most this false positive rate, share, or number of rows predicted positive. Of
-            few distinct scores it moves in jumps, the status is ``"few_rows"``, and a threshold is
-            better given.
+            Where such a measure is taken. ``{"threshold": 0.5}``, or a frame with a column
+            ``threshold`` for each segment and model, such as what :func:`operating_points`
+            returned: chosen on other rows, as intervals take it as given. Or what each model and
+            segment chooses one by on these rows; intervals allow for that. ``{"recall": 0.7}``: the
+            highest with this recall. ``{"fpr": 0.05}``, ``{"predicted_rate": 0.1}``,
+            ``{"predicted_count": 100}``: the lowest with at most this false positive rate, share,
+            or number of rows predicted positive.
         over
             A key in ``by`` whose segments are a sample of others like them (queries, users, folds).
-            Models are then compared by the mean of their differences over these segments, within
-            each combination of the other keys: a paired test whose independent units are segments.
-            Not with ``cluster``, ``margin`` or ``scale``.
+            Models are then compared by the mean of their differences: a paired test whose
+            independent units are segments. Not with ``cluster``, ``margin`` or ``scale``.
         permutations
             With ``over``: in place of Student's t, flip the signs of the differences so many times,
-            or as :class:`Draws` says; needs NumPy. With up to 16 segments, all combinations.
+            or as :class:`Draws` says; needs NumPy.
         adjust
-            Correct p-values for multiple testing over all rows of the result: ``"holm"`` controls
-            the probability of any false positive, ``"bh"`` (Benjamini & Hochberg 1995) their
-            expected share, ``"max"`` what Holm does, with more power where models, or pairs of
-            them, are alike (Westfall & Young 1993); it needs NumPy, and is not for ``over``.
-            Intervals are not corrected.
+            Correct p-values for all rows of the result: ``"holm"`` controls the probability of any
+            false positive, ``"bh"`` (Benjamini & Hochberg 1995) their expected share, ``"max"``
+            what Holm does, with more power where models are alike (Westfall & Young 1993); it needs
+            NumPy, and is not for ``over``. Intervals are not corrected.
         margin
             The largest loss that does not matter, such as 0.01, for a ``conclusion`` in place of
-            the p-value: the model is ``"better"`` than its baseline, ``"not worse"`` (by as much as
-            the margin), ``"worse"`` or ``"undecided"``, as where the ``status`` tells of too few
-            rows. It goes by the interval or, with ``adjust``, by the corrected p-values. With 0,
-            only what is better is not worse.
+            the p-value: the model is ``"better"``, ``"not worse"`` by as much as the margin,
+            ``"worse"`` or ``"undecided"``, by the interval or, with ``adjust``, by the corrected
+            p-values.
         scale
-            ``"ratio"``: the measure of the model over that of its baseline in place of their
-            difference, with an interval and a test on the log scale. Where either is 0 it is null,
-            and ``status`` ``"undefined"``. For measures from 0 on; not with ``margin``.
+            ``"ratio"``: the measure of the model over that of its baseline, with an interval and a
+            test on the log scale. For measures from 0 on; not with ``margin``.
         details
             Add the columns that are named so below.
 
@@ -126,15 +115,14 @@ class ComparisonVerbs(Evaluated[FrameT]):
             "new"]`` the difference is ``new`` less ``old``. Models in long data are in the order of
             their names, or of an ``Enum``.
 
-            With ``over``, the keys are the others, ``n_segments`` and, with ``details``,
-            ``n_undefined`` count segments, and the interval is Student's t, null if all differences
-            are equal. ``status`` is ``"few_segments"`` with fewer than 6.
+            With ``over``, ``n_segments`` and, with ``details``, ``n_undefined`` count segments, and
+            ``status`` is ``"few_segments"`` with fewer than 6.
 
         Notes
         -----
-        The standard error accounts for models that find the same rows hard. Interval and p-value
-        agree; both are null if the rows show no spread: two models that rank alike, or a single
-        positive. Formulas and simulated error rates: ``examples/guide/statistics.md``.
+        Interval and p-value agree; both are null if the rows show no spread: two models that rank
+        alike, or a single positive. Formulas and simulated error rates:
+        ``examples/guide/statistics.md``.
 
         Examples
         --------
@@ -216,36 +204,28 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         against
-            What each segment of a model is compared with. ``"others"``: the other segments, each
-            ranked by itself; the reference is the mean of their areas, weighted by their positives,
-            which are taken as given. ``"rest"``: all rows outside it, ranked as one list. The work
-            is rows times segments: 400,000 rows in 2,000 segments take a minute or two, and a
-            product above 4 billion is an error. ``"overall"``: all rows, including its own, as one
-            list. If scores are higher where positives are more frequent, one list is easier to rank
-            than its segments, and all of them may look worse than it. ``"previous"``: the segment
-            before it in the order of the last key in ``by`` (of text: of the text), of those that
-            occur with the same other keys.
-            ``{"region": "north"}``: the one with these values, among those with the same other
-            keys; ``None`` is a missing key. ``"random"``: a random order of the labels of the
-            segment; needs NumPy, without ``cluster``. The p-value is one-sided: ``(1 + hits) / (1 +
-            replicates)``, with hits the orders whose average precision is at least that of the
-            segment. Scores, ties and weights stay with their rows.
+            What each segment of a model is compared with. ``"others"``: the mean of the other
+            segments, weighted by their positives. ``"rest"``: all rows outside it, as one list;
+            rows times segments may be 4 billion. ``"overall"``: all rows, as one list. If scores
+            are higher where positives are more frequent, one list is easier to rank than its
+            segments, and all of them may look worse. ``"previous"``: the segment before it in the
+            order of the last key in ``by``, with the same other keys. ``{"region": "north"}``: the
+            one with these values and the same other keys; ``None`` is a missing key. ``"random"``:
+            a random order of its labels; needs NumPy, without ``cluster``. The p-value is
+            one-sided: ``(1 + hits) / (1 + replicates)``.
         ci
-            The level of the interval for the difference in the population of the rows.
+            The level of the intervals.
         measure
-            ``"calibrated_average_precision"``, the default: both sides are at the same prevalence.
-            ``"average_precision"`` grows with the prevalence, so segments of unequal prevalence
-            differ for that reason alone; ``"roc_auc"`` does not. The others, or a list of them, are
-            as in :func:`compare_models`.
+            ``"calibrated_average_precision"`` by default, with both sides at the same prevalence:
+            ``"average_precision"`` grows with it. Others, or a list, are as in
+            :func:`compare_models`.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
-            frame of thresholds, or ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`.
         permutations
-            How many random orders there are for ``against="random"``, 1,000 by default, or
-            :class:`Draws`.
+            Random orders for ``against="random"``, 1,000 by default, or :class:`Draws`.
         adjust
             Correct p-values for multiple testing, as in :func:`compare_models`.
         margin

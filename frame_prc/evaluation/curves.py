@@ -61,26 +61,20 @@ class CurveVerbs(Evaluated[FrameT]):
             ``precision_error`` then says how far the steps through these points are from the curve
             at most.
         envelope
-            Add a column ``envelope``: the largest precision at this point or any later one, at
-            higher recall (PASCAL VOC 2010, Detectron).
+            Add a column ``envelope``: the largest precision at this recall or a higher one.
         gain
             Add ``precision_gain`` and ``recall_gain``: 1 is perfect, and 0 is the result of calling
             every row positive (Flach & Kull 2015, NIPS).
         calibrate
-            Add ``precision_calibrated``: the precision that the same ranking would have at this
-            prevalence, which makes segments of different prevalence comparable (Siblini et al.
-            2020, arXiv 1909.02827).
+            Add ``precision_calibrated``: the precision of the same ranking at this prevalence
+            (Siblini et al. 2020, arXiv 1909.02827).
         thresholds
-            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
-            in :func:`average_precision`. The curve of every segment has these thresholds.
+            Bin the scores, as in :func:`average_precision`. The curve of every segment has these
+            thresholds.
         ci
-            Add ``precision_low, precision_high``: for each threshold by itself, a confidence
-            interval of this level, for example ``0.95``, for the precision in the population
-            (Wilson 1927, JASA 22:209). With ``cluster``, it is that of the effective number of rows
-            (Korn & Graubard 1998, Survey Methodology 24:193). Not with weights, because sums of
-            weights are not counts of rows. For weighted rows, and for a band around the curve, see
-            :func:`band`.
+            Add ``precision_low, precision_high``: an interval of the precision at each threshold by
+            itself (Wilson; with ``cluster`` of the effective number of rows). For weighted rows,
+            and for a band around the curve, see :func:`band`.
         recalls
             Return the curve on a common grid of recalls instead: an ascending list, or how many to
             space equally from 0 to 1. The point of each is that of the highest threshold that
@@ -171,17 +165,14 @@ class CurveVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         recalls
-            The recalls, the same for every segment: an ascending list, or how many to space equally
-            from 0 to 1.
+            The recalls: an ascending list, or how many to space equally from 0 to 1.
         ci
             The confidence level at each recall, or of the whole band.
         simultaneous
-            Cover all recalls of the grid at once with probability ``ci``: the quantiles that whole
-            curves of replicates leave that rarely (rank envelope). Recalls close to 1, where the
-            status is not ``"ok"``, make it wider: end the list before them.
+            Cover all recalls of the grid at once with probability ``ci`` (a rank envelope). Recalls
+            close to 1, where the status is not ``"ok"``, make it wider: end the list before them.
         calibrate
-            The prevalence of the precision, as in :func:`average_precision`, such as that where the
-            model will be used. For single rows.
+            The prevalence of the precision, as in :func:`average_precision`. For single rows.
         bootstrap
             How many data sets are resampled, or :class:`Draws`.
 
@@ -251,10 +242,10 @@ class CurveVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         bins
-            How many bins of equal width there are from 0 to 1, from 2 to 1,000, or their edges,
-            ascending from 0 to 1. A score on an edge is in the bin above it, and 1 in the last.
+            How many bins of equal width from 0 to 1, from 2 to 1,000, or their edges, ascending
+            from 0 to 1. A score on an edge is in the bin above it, and 1 in the last.
         ci
-            The level of the intervals of ``observed``, for each bin by itself.
+            The level of the intervals.
         details
             Add the columns that are named so below.
 
@@ -265,14 +256,6 @@ class CurveVerbs(Evaluated[FrameT]):
             status``, with ``details`` also ``bin_high, n_pos``, all of the rows in the bin.
             ``status`` is ``"few_rows"`` below 20 effective rows. Bins without rows are left out.
             Sorted by the keys, then by the bins.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            As :func:`evaluate` says.
-        DataError
-            If the data contain invalid values, or scores that are no probabilities. For a lazy
-            frame, when the result is collected.
 
         Notes
         -----
@@ -318,11 +301,9 @@ class CurveVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         thresholds
-            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
-            in :func:`average_precision`. For a list that divides the rows evenly see
-            :func:`frame_prc.quantile_thresholds`. Binning takes one pass over the rows, and memory
-            only for the counts.
+            Bin the scores, as in :func:`average_precision`. For a list that divides the rows evenly
+            see :func:`frame_prc.quantile_thresholds`. Binning takes one pass over the rows, and
+            memory only for the counts.
         squares
             Add ``pos_squares`` and ``neg_squares``, the sums of squared weights. An interval of the
             average precision needs them beside sums of weights. Without weights they equal the

@@ -64,55 +64,42 @@ class DecisionVerbs(Evaluated[FrameT]):
         precision
             The point of highest recall with at least this precision, above 0 and up to 1.
         threshold
-            The point at this threshold, rounded to the dtype of the scores. A number or a list of
-            numbers is for all segments. A column or an expression gives each segment its own; it
-            must be constant within a segment, over dropped rows too. So does a frame with a column
-            ``threshold``, such as what this verb returned for other rows: its other columns are
-            keys in ``by`` (and ``model``) or columns of operating points; ``target`` is kept;
-            segments that only it has are left out.
+            The point at this threshold: a number or a list for all segments; a column or an
+            expression that is constant within each; or a frame with a column ``threshold`` and
+            keys, such as what this verb returned for other rows.
         f_beta
             The point of the highest F score, with recall weighing this many times precision.
         predicted_rate
-            The point with the largest share of rows predicted positive that is at most this one,
-            above 0 and up to 1: an alert budget, spent even if the last alerts find nothing.
+            The point with the largest share of rows predicted positive that is at most this one.
         predicted_count
-            The same for a number of rows, such as the 100 cases that can be looked into; with
-            weights a sum of them. Rows of equal score are retrieved together: if they do not all
-            fit, none of them is. ``Top(100, ties="expected")`` retrieves as many as fit, at random;
-            ``threshold`` is then the score of that tie.
+            The same for a number of rows, or a sum of weights. Rows of equal score are retrieved
+            together, or none of them. ``Top(100, ties="expected")`` retrieves as many as fit, at
+            random.
         fpr
-            The point of highest recall at which at most this share of the negatives is predicted
-            positive, from 0 to 1; nulls without negatives.
+            The point of highest recall with at most this false positive rate, from 0 to 1.
         cost
             The point of least cost, for ``(cost of a false positive, cost of a false negative)``,
             or a list of such pairs. The threshold is ``inf`` if no alert at all costs the least.
-            ``target_value`` is the first cost as a share of both: the best threshold if scores are
-            calibrated probabilities.
         joint
-            Add a row, before the others, for the most precise point that meets all of the targets
-            at once: two or more of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and
-            ``predicted_count``, one number each.
+            Add a first row for the most precise point that meets all targets at once: two or more
+            of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and ``predicted_count``.
         guarantee
-            Choose thresholds that meet the target on new rows of the same distribution too, with at
-            least this probability, such as ``0.95``. Without it, about half miss it there. For
-            ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. Of too
-            few rows, the row holds nulls. ``n_counted`` is how many positives (``recall``),
-            negatives (``fpr``) or rows (``precision``) there are, with ``cluster`` and weights in
-            effect, and ``n_needed`` how many of them, for a ``precision`` predicted positive, can
-            be enough; not known of a ``precision`` with ``calibrate``. Needs NumPy.
+            Choose thresholds that meet the target on new rows too, with at least this probability,
+            such as ``0.95``. Without it, about half miss it there. For ``recall``, ``precision``
+            and ``fpr``. Of too few rows, the row holds nulls: ``n_counted`` is how many positives
+            (``recall``), negatives (``fpr``) or rows (``precision``) there are in effect, and
+            ``n_needed`` how many of them, for a ``precision`` predicted positive, can be enough.
+            Needs NumPy.
         calibrate
             The prevalence where the thresholds will be used, as in :func:`average_precision`:
-            positives and negatives then weigh as much as they do there, so that precision, F
-            scores, costs and budgets are those of as many deployed rows. Recall and false positive
-            rate stay as they are.
+            precision, F scores, costs and budgets are those of rows there. Recall and false
+            positive rate stay.
         ci
-            Add intervals of this level for the precision and the recall that new rows have at the
-            threshold in the table, for each target by itself. At a ``threshold=`` they are
-            Wilson's. A threshold chosen on these rows does better on them than on new ones: there
-            the intervals are exact (Clopper & Pearson 1934), and the lower limits allow for the
-            loss, as a bootstrap of 1,000 replicates estimates it, which needs NumPy; with a
-            ``guarantee`` there is none. With ``cluster`` and weights, both count effective rows
-            (Korn & Graubard 1998). Not with sums of weights in ``pos`` and ``neg``.
+            Add intervals of this level for the precision and the recall of new rows at each
+            threshold. At a ``threshold=`` they are Wilson's. A threshold chosen on these rows does
+            better on them than on new ones: its intervals are exact (Clopper & Pearson 1934), and
+            the lower limits allow for the loss, by a bootstrap, which needs NumPy. Not with sums of
+            weights in ``pos`` and ``neg``.
         details
             Add the columns that are named so below.
 
@@ -122,12 +109,11 @@ class DecisionVerbs(Evaluated[FrameT]):
             The keys, then ``target, threshold, precision, recall, predicted_count, status``, with
             ``cost`` also ``expected_cost``, null for other targets. With ``ci``, ``precision_low,
             precision_high`` take the place of ``predicted_count``, and with ``guarantee``
-            ``n_counted, n_needed``. With ``details`` also
-            ``criterion, target_value, tp, fp, fn, tn, fpr, f_score, predicted_rate``, with
-            ``calibrate`` ``reference_prevalence``, and with ``ci`` ``recall_low, recall_high``.
-            With ``ascending=True``, also ``ascending``, so that
-            these thresholds cannot be held to scores in the other direction. Sorted by the keys,
-            then in the order of the parameters above, thresholds of a column or frame last.
+            ``n_counted, n_needed``. With ``details`` also ``criterion, target_value, tp, fp, fn,
+            tn, fpr, f_score, predicted_rate``, with ``calibrate`` ``reference_prevalence``, with
+            ``ci`` ``recall_low, recall_high``; with ``ascending=True`` always ``ascending``. Sorted
+            by the keys, then in the order of the parameters above, thresholds of a column or frame
+            last.
 
             ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
             ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a
@@ -223,14 +209,14 @@ class DecisionVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         thresholds
-            One or more thresholds, the same for all segments. By default the steps are those at
-            which 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 and 50 % of the rows are predicted positive, or as
-            many as fit without cutting a tie.
+            One or more thresholds, the same for all segments. By default those at which 0.1, 0.2,
+            0.5, 1, 2, 5, 10, 20 and 50 % of the rows are predicted positive, or as many as fit
+            without cutting a tie.
         cost
             The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
         calibrate
             The prevalence where the threshold will be used, as in :func:`operating_points`. All
-            counts are then those of 1,000 rows there, as the alerts are, and costs those there.
+            counts are then those of 1,000 rows there, as the alerts are.
         details
             Add the columns that are named so below.
 

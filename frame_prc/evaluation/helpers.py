@@ -50,11 +50,11 @@ def plot_table(
     frame
         A table that a verb returned.
     title
-        The title; by default it says what the table is.
+        Title above the chart. By default it says what the table is.
     dark
-        Draw on a dark background.
+        Draw light marks on a dark background.
     size
-        The size of a panel in pixels: ``(width, height)``, or one number for both.
+        The size of a panel in pixels: ``(width, height)``, or one number for a square.
 
     Returns
     -------

@@ -46,13 +46,12 @@ class LabelVerbs(Evaluated[FrameT]):
         proxy
             Column of the judge's labels, in the values of ``truth``, of rows with and without one.
         ci
-            The level of the confidence interval.
+            The level of the intervals.
         measure
             ``"average_precision"``, or another one of :func:`compare_models`, but for the
             calibrated area.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
-            frame of thresholds, or ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`.
         details
             Add the columns that are named so below.
 

@@ -66,46 +66,38 @@ class PictureVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         x
-            ``"recall"``: draw precision over recall. ``"threshold"``: draw precision, recall and F1
-            over the threshold, each segment and model in a panel of its own, and show the confusion
-            counts at one threshold: that of ``points``, or the one of the largest F1 (of several
-            lines, the median of theirs). In a saved page a slider moves it. A single panel has the
-            curve over recall beside it, to which ``iso_f1`` applies; ``roc``, ``band`` and
-            ``facet`` are errors.
+            ``"recall"``: draw precision over recall. ``"threshold"``: precision, recall and F1 over
+            the threshold, a panel for each segment and model, with the confusion counts at that of
+            ``points``, or of the largest F1 (the median of several). In a saved page a slider moves
+            it. Without ``roc``, ``band`` and ``facet``.
         ci
-            Draw a ribbon around each curve: for each threshold by itself, an interval of this level
-            for the precision (Wilson), as in :func:`curve`. It is also the level of the intervals
-            of the average precision, which is 0.95 by default.
+            Draw a ribbon around each curve: an interval of the precision at each threshold, as in
+            :func:`curve`. It is also the level of the intervals of the average precision, 0.95 by
+            default.
         band
-            Draw the ribbon of :func:`band` instead, at the same level: from a bootstrap, for each
-            recall by itself. It takes longer, and accepts weights. The seed is fixed.
+            Draw the ribbon of :func:`band` instead, at the same level. It takes longer, and accepts
+            weights.
         iso_f1
-            Draw lines of equal F1 score behind the curves: ``True`` for 0.2, 0.4, 0.6 and 0.8,
-            ``False`` for none, or a list of up to 9 scores. By default there are those in up to 6
-            panels.
+            Draw lines of equal F1: ``True`` for 0.2, 0.4, 0.6 and 0.8, ``False`` for none, or a
+            list of up to 9. By default there are those in up to 6 panels.
         points
-            Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
-            ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. Marks of several lines at one place are
-            drawn side by side. Below the chart, a table of up to 60 points has their thresholds,
-            rates and confusion counts.
+            Operating points to mark, up to 6, such as ``{"recall": 0.9}`` or ``{"f_beta": [1,
+            2]}``, with a table of up to 60 points below the chart.
         roc
             Draw the ROC curve of the same counts beside each panel.
         facet
-            The keys that get a panel for each of their values: a name or a list of names. The other
-            keys are distinguished by colour, up to 21 in a panel. ``False`` puts all lines into one
-            panel. ``None`` chooses: models are distinguished by colour, and each segment has a
-            panel; but up to 6 segments of a single model (3 with ribbons) share one panel, and with
-            two or more keys the last one is distinguished by colour if it has as few values.
+            The keys that get a panel for each of their values: a name or a list of names. The
+            others have colours, up to 21 in a panel. ``False`` puts all lines into one panel.
+            ``None`` chooses: each segment has a panel, but up to 6 segments of a single model (3
+            with ribbons) share one, and of two or more keys the last has colours if it has as few
+            values.
         overlay
-            A curve behind those of each panel, to compare a segment with: ``"pooled"``, that of all
-            rows, or ``"mean"``, the mean of the curves of all segments at the same recall. Both are
-            drawn at the prevalence of the segment, to which precisions are calibrated as in
-            :func:`curve`, so that only the ranking makes a difference. ``None``: none. By default
-            ``"pooled"`` where each panel has one line; with several models it would be one curve
-            for each. It needs a panel per segment.
+            A curve behind each panel: ``"pooled"``, that of all rows, or ``"mean"``, the mean of
+            all segments at the same recall, both at the prevalence of the segment. ``None``: none.
+            By default ``"pooled"`` where each panel has one line. It needs a panel per segment.
         y
-            Where the axis of precision ends. ``"auto"``: at 1; but if no precision beyond recall
-            0.05 is 0.5 or more, just above the largest, and the text says so.
+            Where the axis of precision ends. ``"auto"``: at 1, or just above the largest precision
+            beyond recall 0.05 if that is below 0.5.
         dark
             Draw light marks on a dark background.
         title
@@ -127,14 +119,6 @@ class PictureVerbs(Evaluated[FrameT]):
             chart says so too. With ``x="threshold"`` all counts are exact, at each of up to 240
             scores, or else at about as many thresholds. Segments whose average precision is
             undefined are listed with the reason, and have no line.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
-            Altair is not installed.
-        DataError
-            If the data contain invalid values, or there are more lines than a chart can show.
 
         Notes
         -----
@@ -178,9 +162,9 @@ class PictureVerbs(Evaluated[FrameT]):
     ) -> ChartType:
         """Draw the average precision of each segment.
 
-        Segments are rows with a dot per model; over dates or times, the dots are joined by lines.
-        For two models, or for several and a ``baseline``, a second panel shows the differences,
-        with the intervals of :func:`compare_models`. Needs Altair: ``pip install altair``.
+        Segments are rows with a dot per model; over dates or times, lines. For two models, or for
+        several and a ``baseline``, a second panel shows the differences, with the intervals of
+        :func:`compare_models`. Needs Altair: ``pip install altair``.
 
         Parameters
         ----------
@@ -188,22 +172,17 @@ class PictureVerbs(Evaluated[FrameT]):
             The level of the intervals. A dot is hollow if it has no interval, or is from so few
             rows that its interval may cover less.
         baseline
-            The name of a model, from which the difference of each other model is shown.
+            A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
-            Compare all segments at one prevalence, by their calibrated average precision: the
-            highest of theirs as in :func:`summary`, ``"pooled"``, the share of positives of all
-            rows of the model, or a number between 0 and 1. ``None``: the plain average precision,
-            which is higher where positives are more frequent.
+            The prevalence at which segments are compared, as in :func:`summary`. ``None``: the
+            plain average precision, which is higher where positives are more frequent.
         sort
-            The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``,
-            largest average precision first; ``"difference"``, largest difference first. By default,
-            dates or times in one key are drawn as lines; otherwise the order is that of the keys if
-            all of them are numbers, times or ordered categories (``Enum``), and else by difference
-            if there is one, or by value. Sorted by value or difference, segments with few positives
-            come last, below a line.
+            The order of the rows, from the top: ``"key"``, ``"value"`` or ``"difference"``, largest
+            first. By default, dates or times in one key are drawn as lines; numbers, times and
+            ordered categories (``Enum``) go by the key, others by difference if there is one, or by
+            value. Segments with few positives then come last, below a line.
         kind
-            ``"dots"``, or with two keys ``"heatmap"``: a cell per segment, whose colour is its
-            average precision, with its number of positives, and a panel per model.
+            ``"dots"``, or with two keys ``"heatmap"``: a cell per segment, and a panel per model.
         dark
             Draw light marks on a dark background.
         title
@@ -229,15 +208,6 @@ class PictureVerbs(Evaluated[FrameT]):
             are up to 2,000 points. A segment whose average precision is undefined leaves a gap,
             marked with a cross. A date without rows does not. Datetimes are shown in their own time
             zone.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
-            Altair is not installed.
-        DataError
-            If the data contain invalid values, or more segments or models (7) than a chart can
-            show.
 
         Notes
         -----
@@ -321,15 +291,6 @@ class PictureVerbs(Evaluated[FrameT]):
         altair.LayerChart or altair.ConcatChart
             A chart of up to 24 panels. Save it as one of :func:`plot`.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
-            Altair is not installed.
-        DataError
-            If the data contain invalid values, or there are more segments and models than a chart
-            can show.
-
         Examples
         --------
         >>> import polars as pl
@@ -406,23 +367,20 @@ class PictureVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         path
-            Where to write; existing files are replaced. ``"report.html"`` is the page, and its
-            numbers are written beside it, as ``report.json``. ``"report.json"`` is the numbers
-            alone.
+            Where to write; existing files are replaced. ``"report.html"`` also writes its numbers,
+            ``report.json``; ``"report.json"`` is the numbers alone.
         ci
-            The level of the intervals; tests are at the level ``1 - ci``.
+            The level of the intervals. Tests are at the level ``1 - ci``.
         baseline
             A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
-            The prevalence at which segments are compared, as in :func:`summary`. Give a number
-            between 0 and 1 to hold reports of several months to the same one.
+            The prevalence at which segments are compared, as in :func:`summary`.
         sections
             What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
-            default; also ``"roc"`` (ROC curves), ``"scores"`` (how the scores of either class are
-            spread), ``"reliability"`` (of scores that are probabilities) and ``"time"``: the
-            area of each week, say, with the limits of :func:`monitor`. One key is then a time, or a
-            number or an ``Enum`` if none is; segments of other keys are taken together. The first 8
-            values are the reference; of fewer than 16, the first half. It needs NumPy.
+            default; also ``"roc"``, ``"scores"``, ``"reliability"`` and ``"time"``: the area of
+            each week, say, with the limits of :func:`monitor`. One key is then a time, or a number
+            or an ``Enum`` if none is; segments of other keys are taken together. The first 8 values
+            are the reference; of fewer than 16, the first half. It needs NumPy.
         title
             The title of the page.
         note

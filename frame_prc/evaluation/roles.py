@@ -31,9 +31,8 @@ class Roles(TypedDict, total=False):
 FRAME = """\
 frame
     Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame, DuckDB relation, PySpark
-    ``DataFrame`` or Ibis table: one row per item. A label of pandas that is not a string, such as 1
-    or ``("scores", "new")``, names its column, and a key of the result again. As the name of a
-    model, and in other parameters, such as ``over``, it is ``str(label)``.
+    ``DataFrame`` or Ibis table: one row per item. A label of pandas that is not a string, such as
+    1, names its column; in other parameters, such as ``over``, it is ``str(label)``.
 """
 
 TEXTS = """\
@@ -46,47 +45,40 @@ score
 by
     Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows are
     one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes several
-    groupings in one result: a first column ``grouping`` names the keys of each row (``"region,
-    device"``; ``"all rows"``), and the keys that it does not have are null.
+    groupings in one result: a first column ``grouping`` names the keys of each row.
 weight
     Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if another
-    of their values is missing; a segment without other rows is not in the result. Other weights
-    must be at least 1e-150, and their sum below 1e150.
+    of their values is missing. Others must be at least 1e-150, and their sum below 1e150.
 cluster
-    Column that names groups of rows that are not independent (same user, same day). Wherever there
-    is an interval or a test, the groups are taken as independent. For single rows only.
+    Column that names groups of rows that are not independent (same user, same day). Intervals and
+    tests take the groups as independent. For single rows only.
 strata
     Column that names the strata that rows, or whole clusters, were sampled from, with their
     ``weight``, as :func:`sample_to_label` returns it. Intervals and tests of measures then rest on
     how rows differ within a stratum, which is less. A stratum lies within one segment, and has two
     rows or clusters, or more. Resampling, curves and operating points have no such interval.
 row
-    Column that identifies an item within the segments of ``by``, to match the rows of several
-    models in long data when models are compared. It is an error if a model has two rows of an item,
-    or if an item's truth, weight or cluster differs between models. An item without a row of some
-    model is an error too; ``missing="drop"`` leaves it out for all models, and ``"unretrieved"``
-    takes it as never retrieved by that model.
+    Column that identifies an item within a segment, to match the rows of models in long data when
+    they are compared. A model has one row of each item; ``missing="drop"`` leaves an item that
+    lacks one out for all models, and ``"unretrieved"`` takes it as never retrieved by that model.
 model
     Column that names the model of each row, for long data with a row per item and model; ``score``
-    is then one column. It becomes the first key of results, called ``model``.
+    is then one column.
 pos_label
     The value of ``truth`` that is the positive class; all other values are negative. It is an error
     if the value never occurs.
 missing
     How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
-    ``"drop"``: leave such rows out, also for the models that have a score (those of long data have
-    rows of their own), and report their number in ``n_dropped``. ``"unretrieved"``: count a row
-    without a score in the totals, as one that no threshold retrieves; a missing truth still raises.
+    ``"drop"``: leave such rows out, for all models of a list, and report their number in
+    ``n_dropped``. ``"unretrieved"``: count a row without a score as one that no threshold
+    retrieves; a missing truth still raises.
 ascending
     ``True`` if a lower score means more likely positive, as for distances and ranks. A row is then
-    predicted positive if ``score <= threshold``, and thresholds ascend along a curve, from ``-inf``
-    at the start point. Where this text speaks of the highest score or threshold, the lowest is
-    meant, and the reverse. Thresholds are on the scale of the scores as given.
+    predicted positive if ``score <= threshold``, and thresholds ascend along a curve. Where help
+    speaks of the highest score or threshold, the lowest is meant.
 pos, neg
-    Columns with the number of positives and of negatives in each row, instead of ``truth``, for
-    data that are already aggregated. Rows with the same score are added up. Integers, and decimals
-    of scale 0, are counts of rows. Floats are sums of weights, even if all of them are whole
-    numbers: to have them read as counts of rows, cast them to Int64.
+    Columns with the number of positives and of negatives in each row, instead of ``truth``.
+    Integers, and decimals of scale 0, are counts of rows; floats are sums of weights.
 pos_squares, neg_squares
     Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval needs
     them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns them.

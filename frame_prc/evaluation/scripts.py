@@ -64,24 +64,21 @@ class ScriptVerbs(
             which R reads by itself; ``.parquet``, ``.arrow`` and ``.feather`` need R's package
             arrow. The script is written beside it, with the suffix ``.R``.
         kind
-            The picture, and its table: ``"curve"``, the points of :func:`curve`; ``"summary"``, as
-            :func:`average_precision` with intervals; ``"comparison"``, as :func:`compare_models`,
-            of one model as :func:`compare_segments`; ``"reliability"`` and ``"thresholds"``, as
-            :func:`reliability` and :func:`threshold_table`; ``"scores"``, as :func:`plot_scores`.
+            The picture, and its table: ``"curve"``, ``"summary"`` (areas with intervals),
+            ``"comparison"`` (of models; of one model, of segments), ``"reliability"``,
+            ``"thresholds"`` or ``"scores"``.
         start
             The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``:
             precision 1, as in scikit-learn and yardstick. ``"first"``: the precision of the first
             real point, as in precrec, PRROC and Spark. ``None``: no such row.
         keep
-            The points of each segment, as in :func:`curve`. The corners draw the same line as all
-            points.
+            The points of each segment, as in :func:`curve`.
         ci
-            Add confidence intervals of this level, for example ``0.95``: for the average precision,
-            as in :func:`average_precision`, and for the precision at each threshold, as in
-            :func:`curve`, which is drawn as a ribbon. Not with weights, and not for a curve. Other
-            kinds of pictures have intervals, where there are any, by default of 0.95.
+            Add intervals of this level for the average precision, and a ribbon, as in
+            :func:`curve`. Not with weights, and not for a curve. Other kinds of pictures have
+            intervals, where there are any, by default of 0.95.
         title
-            The title of the picture.
+            Title above the chart.
 
         Returns
         -------

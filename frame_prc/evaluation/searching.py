@@ -68,10 +68,10 @@ class SearchVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         columns
-            The columns to look at, as in ``by``; by default those in ``by``. A number or a time
-            with more than 10 different values is cut at its ``quantiles``, rounded to three digits.
-            Of text with many values, the 100 with most positives are looked at. Name what is known
-            when the score is used: with a column that tells the outcome, it finds that.
+            The columns to look at; by default those in ``by``. A number or a time with more than 10
+            different values is cut at its ``quantiles``, rounded to three digits. Of text with many
+            values, the 100 with most positives are looked at. Name what is known when the score is
+            used: with a column that tells the outcome, it finds that.
         depth
             1 for single values, 2 for pairs too, such as one airline on Mondays.
         quantiles
@@ -81,11 +81,11 @@ class SearchVerbs(Evaluated[FrameT]):
             fewer than 20 are looked at, but not named: their status is not ``"ok"``. Those with too
             few negatives for ``measure`` to be judged are not looked at, where sizes tell.
         ci
-            Where no segment differs, the probability of finding none is at least this. It is
-            also the level at which all intervals hold at once. From 0.5 to 0.99.
+            Where no segment differs, the probability of finding none. It is also the level at which
+            all intervals hold at once. From 0.5 to 0.99.
         measure
-            ``"calibrated_average_precision"``: at the prevalence of all rows, so that no segment is
-            found for its share of positives. ``"average_precision"``: as it is. ``"roc_auc"``.
+            The average precision at the prevalence of all rows; or ``"average_precision"``,
+            ``"roc_auc"``.
         details
             Add the columns that are named so below.
 
@@ -98,14 +98,6 @@ class SearchVerbs(Evaluated[FrameT]):
             p-value are for the search as a whole, and ``status`` is ``"ok"``: what cannot be judged
             is not named. A find is beside those above it: what overlaps with one of them, and
             differs for no other reason, is left out.
-
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            As :func:`evaluate` says, for several models or counts, and without NumPy.
-        DataError
-            If the data contain invalid values, or no segment is large enough. For a lazy frame,
-            when the result is collected.
 
         Notes
         -----
@@ -191,9 +183,9 @@ class SearchVerbs(Evaluated[FrameT]):
             The key in ``by`` whose values are the periods, in their order. The other keys, and the
             models, are watched side by side.
         plan
-            How many periods are the reference, from 2 on, and how many are to be looked at, such as
-            ``(8, 52)``. Decide it before you look. More periods of reference tell better how much
-            weeks differ when nothing is wrong.
+            How many periods are the reference, and how many are looked at, such as ``(8, 52)``.
+            Decide it before you look. More periods of reference tell better how much weeks differ
+            when nothing is wrong.
         ci
             Where nothing changes, the probability that no look at any segment gives an alarm.
         measure
@@ -204,16 +196,15 @@ class SearchVerbs(Evaluated[FrameT]):
         calibrate
             A number, the prevalence for ``measure="calibrated_average_precision"``.
         at
-            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
-            frame of thresholds, or ``{"recall": 0.7}``.
+            Where such a measure is taken, as in :func:`compare_models`.
         window
-            Evaluate so many periods together, the last ones at each: with days as periods,
-            ``window=7`` looks at the last week, every day. Then looks compare single windows, and
-            the reference is those of its windows that do not overlap, two at least.
+            Evaluate so many periods together: of days, ``window=7`` looks at the last week, every
+            day. Then looks compare single windows, and the reference is those of its windows that
+            do not overlap, two at least.
         adjust
-            ``"lond"``: let the expected share of false alarms, among all alarms, be about ``1 -
-            ci``, where many segments may change (Javanmard & Montanari 2015). Each look is then at
-            one period alone, so a small lasting change takes longer.
+            ``"lond"``: let the expected share of false alarms be about ``1 - ci``, where many
+            segments may change (Javanmard & Montanari 2015). Each look is then at one period alone,
+            so a small lasting change takes longer.
         state
             What this verb returned before, with ``details=True``. Its periods are not computed
             again, and need not be among the rows; with ``window``, the last ones before the new

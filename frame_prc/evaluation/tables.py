@@ -55,32 +55,25 @@ class TableVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the intervals of the average precision and of the calibrated one.
+            The level of the intervals.
         calibrate
-            The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: that of
-            the segment of the model where positives are most frequent, of those with 20 rows of
-            each class, and at most 0.5; areas calibrated down are biased where negatives are few.
-            ``"pooled"``: the share of positives of all rows of the model. A number between 0 and 1
-            holds reports of several months to the same one.
+            The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: the
+            highest of the model's segments with 20 rows of each class, at most 0.5. ``"pooled"``:
+            the share of positives of all rows of the model. Or a number between 0 and 1.
         overall
-            For each model, add a row for all rows pooled and one for the mean of the segments, with
-            null keys; a column ``level`` before the keys says which.
+            For each model, add a row for all rows pooled and one for the mean of the segments.
         segments
             What the interval of that mean is for. ``"fixed"``: these segments are all there are
-            (regions, devices), and only their rows are a sample. ``"sampled"``: they stand for
-            others like them (queries, users, folds); the interval comes from their spread, and
-            ``level`` is ``"macro_sampled"``.
+            (regions, devices). ``"sampled"``: they stand for others like them (queries, users,
+            folds); ``level`` is ``"macro_sampled"``.
         measures
             Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
             a point, ``at``.
         at
-            Where such measures are taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, a
-            frame of thresholds, or ``{"recall": 0.7}``; and the range of ``partial_roc_auc``, such
-            as ``{"fpr": 0.1}``.
+            Where such a measure is taken, as in :func:`compare_models`.
         shrink
-            Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
-            what the average precision of each segment probably is, given those of the others, as
-            :func:`shrunk` says. Needs NumPy.
+            Show ``shrunk, shrunk_low, shrunk_high``, as of :func:`shrunk`, in place of ``ci_low,
+            ci_high`` and ``lift``. Needs NumPy.
         details
             Add the columns that are named so below. All measures are.
 
@@ -102,11 +95,12 @@ class TableVerbs(Evaluated[FrameT]):
             negatives. ``status`` is that of :func:`average_precision`, of measures also
             ``"few_rows"`` or ``"undefined"``.
 
-            With ``overall``, there is also ``level``, and the pooled rows and then the macro rows
-            follow the segments. In a macro row, sizes are sums, measures are means over the
-            segments that have them, and the interval adds up what each row, or cluster, does to all
-            segments; in a ``"macro"`` row it is null, and ``status`` ``"no_std_error"``, if any of
-            them has no standard error: of a single positive, or an area of exactly 0 or 1.
+            With ``overall``, a column ``level`` comes before the keys, and the pooled rows and then
+            the macro rows follow the segments. In a macro row, sizes are sums, measures are means
+            over the segments that have them, and the interval adds up what each row, or cluster,
+            does to all segments; in a ``"macro"`` row it is null, and ``status``
+            ``"no_std_error"``, if any of them has no standard error: of a single positive, or an
+            area of exactly 0 or 1.
 
         Examples
         --------

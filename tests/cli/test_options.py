@@ -64,10 +64,10 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
         ("over", "With --recalls, a key in --by, such as the fold"),
         (
             "envelope",
-            "Add a column envelope: the largest precision at this point or any later one, ",
+            "Add a column envelope: the largest precision at this recall or a higher one.",
         ),
-        ("thresholds", "or how many to space equally from 0 to 1. A number is for probabilities: "),
-        ("neg", "instead of --truth, for data that are already aggregated."),
+        ("thresholds", "Bin the scores, as in ap. A list is written as 0.1,0.5,0.9."),
+        ("neg", "positives and of negatives in each row, instead of --truth."),
     ],
 )
 def test_help_is_the_documentation_in_words_of_a_shell(name, of_docs):

@@ -413,7 +413,6 @@ def test_a_verb_that_does_not_run_in_an_engine_proposes_what_it_takes(name, tmp_
 @pytest.mark.parametrize(
     ("verb", "asked", "by_counts"),
     [
-        ("counts", {"squares": True}, False),
         ("curve", {"ci": 0.9}, True),
         ("curve", {"gain": True}, True),
         ("compare_segments", {"by": "region", "against": "rest"}, False),

@@ -93,6 +93,7 @@ def _program(language: str, code: str) -> str:
 
 def _configure() -> None:
     pl.Config(
+        tbl_formatting="NOTHING",
         tbl_rows=-1,
         tbl_cols=-1,
         tbl_width_chars=110,

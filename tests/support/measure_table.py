@@ -111,12 +111,15 @@ def reason(cell: str, name: str) -> str | None:
 
 
 def table() -> str:
-    """Return the table, and the reasons below it."""
+    """Return what all measures have, a table of what some have, and the reasons below it."""
+    why = {cell: [reason(cell, name) for name in NAMES] for cell in CELLS}
+    partly = {cell: found for cell, found in why.items() if any(found)}
     alike: dict[tuple[str | None, ...], list[str]] = {}
-    for name in NAMES:
-        alike.setdefault(tuple(reason(cell, name) for cell in CELLS), []).append(f"`{name}`")
+    for name, *found in zip(NAMES, *partly.values(), strict=True):
+        alike.setdefault(tuple(found), []).append(f"`{name}`")
     reasons = [*dict.fromkeys(one for found in alike for one in found if one)]
-    lines = [f"| measures | {' | '.join(CELLS)} |", "| --- |" + " --- |" * len(CELLS)]
+    every = f"All: {', '.join(cell for cell in CELLS if cell not in partly)}."
+    lines = [every, "", f"| measures | {' | '.join(partly)} |", "| --- |" + " --- |" * len(partly)]
     for found, names in alike.items():
         shown = [YES if one is None else f"({reasons.index(one) + 1})" for one in found]
         lines.append(f"| {', '.join(names)} | {' | '.join(shown)} |")

@@ -428,11 +428,28 @@ def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
         labels = rows.shuffled(np.random.default_rng([rows.seed, draw]))
         truth = ordered["truth"].to_numpy()
         week = np.empty(df.height, dtype=np.int64)
-        week[truth], week[~truth] = labels
+        week[truth], week[~truth] = labels[: truth.sum()], labels[truth.sum() :]
         moved = ordered.with_columns(week=week)
         found = frame_prc.heterogeneity(moved, "truth", "score", **options, test="q", details=True)
         expected = pytest.approx(found["q"].item(), rel=1e-9)
-        assert rows.spread(*labels).q.item() == rows.drawn([draw]).q.item() == expected
+        assert rows.spread(labels).q == rows.drawn([draw])[0, 0] == expected
+
+
+def test_draws_end_at_the_twentieth_hit_or_far_below_the_segments():
+    """Besag & Clifford (1991): the p-value is 20 over the draws that it took; or that of 999."""
+    for differ in (0.0, 0.3, 1.5, 9.0):
+        df = small_segments(seed=1, differ=differ).drop("weight")
+        single = df.select(
+            "score", positive="truth", number="week", weight=pl.lit(1.0), size=pl.lit(1)
+        )
+        ranked = _ranked(single, ascending=False)
+        rows = segment_permutations.SegmentRows.of(ranked, "average_precision", None)
+        excess = segment_permutations.Spread(*rows.drawn(range(999)).T).excess
+        with np.errstate(all="ignore"):
+            [hits] = np.nonzero(excess >= rows.spread(rows.labels).excess)
+        expected = 20 / (1 + hits[19]) if len(hits) >= 20 else (1 + len(hits)) / 1000
+        null = segment_permutations.null_of(ranked, "average_precision", None)
+        assert null.p_value == pytest.approx(expected)
 
 
 @every_kind
