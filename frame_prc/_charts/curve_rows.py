@@ -35,6 +35,7 @@ _SHARE_OF_ROC = 0.4
 _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
 _RECALLS_OF_OVERLAY = [0.005, *(i / 100 for i in range(1, 101))]
 _MANY_PANELS = 24  # small ones, in which every other recall is enough
+_ROWS_OF_PANEL = 50  # whose text is as long as the specification of a panel
 _TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
 
 OverlayKind: TypeAlias = Literal["pooled", "mean"]
@@ -77,7 +78,8 @@ def chart_rows(
     band = _band(segments, lines, options)
     corners = segments.curves("corners")
     sizes = corners.group_by("line").len()["len"].to_list()
-    room = _MOST_ROWS - band.height
+    more_panels = max(lines["panel"].n_unique() - _MANY_PANELS, 0)
+    room = _MOST_ROWS - band.height - _ROWS_OF_PANEL * more_panels
     room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
     curve = _numbered(held(_curve(segments, sizes, room - room_of_roc, options)), lines)
     if options.wilson:

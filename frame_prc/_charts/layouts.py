@@ -80,9 +80,9 @@ class PanelLayout:
         roomy = min(self.width, self.height) > LARGE / 2
         usual = list(_TICKS if roomy else _TICKS[::2])
         values = usual if end == 1 else ticks(0, end, 5 if roomy else 2)
-        title_or_none = title if labels else None
-        digits = f".{digits_of(values)}f"
-        return alt.Axis(title=title_or_none, labels=labels, values=values, format=digits)
+        if not labels:
+            return alt.Axis(title=None, labels=False, values=values)
+        return alt.Axis(title=title, values=values, format=f".{digits_of(values)}f")
 
 
 def layouts_of(

@@ -142,7 +142,7 @@ class PanelRenderer:
 
     def _baselines(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         coloured = rows.height > 1 and rows["series"].null_count() == 0
-        rule = alt.Chart(rows).mark_rule(opacity=FAINT if coloured else 1, **_DASHED)
+        rule = alt.Chart(rows).mark_rule(opacity=FAINT if rows.height > 1 else 1, **_DASHED)
         colour = self._colour() if coloured else alt.ColorValue(self.look.muted)
         y = layout.y_of("prevalence")
         return [rule.encode(y=y, color=colour, tooltip=[tooltip("prevalence")])]

@@ -50,7 +50,7 @@ class _Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class _Result:
-    """A table with the text of its keys in ``shown_name``, and how to draw it.
+    """A table, and how to draw it; of one drawn in rows ``shown_name`` is the text of its keys.
 
     ``keys`` are those that tell rows apart, and ``titles`` those of all keys, by their safe names.
     """
@@ -59,6 +59,15 @@ class _Result:
     keys: list[str]
     look: Look
     titles: dict[str, str]
+
+    def with_names(self, own: pl.DataFrame, otherwise: str) -> _Result:
+        """Return the table with the text of the keys that tell rows apart, one for each row."""
+        texts = [key_texts(key, key.name) for key in own]
+        names = [short(joined(row)) for row in zip(*texts, strict=True)] if texts else []
+        unique = make_unique(names or [otherwise] * self.frame.height)
+        return replace(
+            self, frame=self.frame.with_columns(pl.Series("shown_name", unique, pl.String))
+        )
 
     def tooltips(self) -> list[alt.Tooltip]:
         """Return a tooltip of all columns."""
@@ -91,7 +100,8 @@ class _Result:
 def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     """Return the chart of a table that a verb returned."""
     kind = _kind_of(frame)
-    if frame.height > MOST_SEGMENTS and kind.draw in (_forest, _shrunk, _sizes):
+    is_in_rows = kind.draw in (_forest, _shrunk, _sizes)
+    if frame.height > MOST_SEGMENTS and is_in_rows:
         raise _too_many(f"{frame.height:,} rows", MOST_SEGMENTS)
     numbers = {*kind.needed, _value_of(frame), *_NUMBERS}
     first = {*takewhile(lambda name: name not in numbers, frame.columns)}
@@ -103,7 +113,10 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     of_all, own = _shared_text(frame, shared), [key for key in keys if key not in shared]
     said = [f"{of_all}." if of_all else "", kind.note if frame.height else "Nothing was found."]
     title, subtitle = safe(look.title or kind.title), " ".join(filter(None, said))
-    chart: ChartType = kind.draw(_named(frame, keys, own, of_all or "all rows", look)).properties(
+    result = _named(frame, keys, own, look)
+    if is_in_rows:
+        result = result.with_names(frame.select(own), of_all or "all rows")
+    chart: ChartType = kind.draw(result).properties(
         title=alt.Title(title, subtitle=subtitle),
         description=f"{title}, {frame.height:,} rows. {subtitle}",
     )
@@ -137,18 +150,13 @@ def _too_many(count: str, most: int) -> DataError:
     return DataError(f"the chart would have {count}", f"up to {most}", "filter the table")
 
 
-def _named(
-    frame: pl.DataFrame, keys: list[str], own: list[str], otherwise: str, look: Look
-) -> _Result:
-    """Return a table with the text of its keys that tell rows apart, and with safe names."""
-    texts = [key_texts(frame[key], key) for key in own]
-    names = [short(joined(row)) for row in zip(*texts, strict=True)]
-    names = make_unique(names if own else [otherwise] * frame.height)
+def _named(frame: pl.DataFrame, keys: list[str], own: list[str], look: Look) -> _Result:
+    """Return a table with safe names, and the keys that tell its rows apart."""
     # Vega reads dots, brackets and quotes in the name of a column as more than a name.
     safe_names = {key: f"shown_key_{i}" for i, key in enumerate(keys)}
     others = [key for key in keys if frame.schema[key] not in _DRAWN]
     as_text = [pl.Series(key, key_texts(frame[key]), pl.String) for key in others]
-    named = frame.with_columns(*as_text, pl.Series("shown_name", names, pl.String))
+    named = frame.with_columns(as_text)
     titles = {safe_name: key for key, safe_name in safe_names.items()}
     return _Result(named.rename(safe_names), [safe_names[key] for key in own], look, titles)
 

@@ -18,7 +18,7 @@ from frame_prc._charts.summary_data import PAIR, SURE
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
-from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
+from frame_prc._report.evaluation import BETTER, FEWEST_OF_REFERENCE, SMALL, WORSE, Evaluation
 from frame_prc._report.period import kind_of_segments, unit_of_period
 from frame_prc._report.sentences import (
     MOST_NAMED,
@@ -442,13 +442,15 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
 
 
 def over_time(found: Evaluation | None) -> tuple[str, str]:
-    """Return which models have an alarm, and in how many periods; nothing if none was watched."""
-    if found is None or found.watched.is_empty():
+    """Return which models have an alarm, and in how many periods, or why none was looked at."""
+    if found is None:
         return "", ""
-    looked = found.watched.filter(pl.col("conclusion").is_in(["alarm", "quiet"]))
+    unit, periods, looked = unit_of_period(found), found.segments.height, found.looks
     if looked.is_empty():
-        return "", ""
-    unit, after = unit_of_period(found), f"after {found.reference_text}"
+        needed = "; a reference takes two, and a look one more"
+        reason = needed if periods <= FEWEST_OF_REFERENCE else " without a reference"
+        return "No watch", f": {periods:,} {unit}{'s' * (periods != 1)}{reason}."
+    after = f"after {found.reference_text}"
     if "alarm" not in looked["conclusion"]:
         return "No alarm", f": no {unit} {after} is lower by more than chance."
     own = {model: looked.filter(model=model) for model in found.models}

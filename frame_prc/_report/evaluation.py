@@ -50,7 +50,7 @@ _OF_EACH = 20  # worst, best and largest
 _POINTS = 300  # of a curve of all rows
 _SCORE_BINS, _RELIABILITY_BINS = 50, 10
 _MOST_PANELS = 24
-_REFERENCE, _MOST_LOOKS = 8, 1_000  # periods
+FEWEST_OF_REFERENCE, _REFERENCE, _MOST_LOOKS = 2, 8, 1_000  # periods
 
 
 @dataclass(frozen=True)
@@ -251,13 +251,19 @@ class Evaluation:
         if self.rows.columns.lacks_squares:
             return pl.DataFrame()
         periods = self.segments["key_0"].drop_nulls().len()
-        first = max(2, min(periods // 2, _REFERENCE))
+        first = max(FEWEST_OF_REFERENCE, min(periods // 2, _REFERENCE))
         if periods <= first:
             return pl.DataFrame()
         measured = Measured("calibrated_average_precision", self.options.calibration)
         looks, error = min(periods - first, _MOST_LOOKS), self.alpha
         table = Watched(measured, "key_0", first, looks, error, 1, False, False, None)
         return self._names.with_segments(self._computed(table)).drop(table.hidden)
+
+    @property
+    def looks(self) -> pl.DataFrame:
+        """The periods that were looked at, after those of the reference."""
+        is_look = pl.col("conclusion").is_in(["alarm", "quiet"])
+        return self.watched if self.watched.is_empty() else self.watched.filter(is_look)
 
     @property
     def reference_text(self) -> str:

@@ -153,7 +153,7 @@ def _legend_of_strip(found: Evaluation) -> list[str]:
     """Return what the picture of segments shows, and how, as lines."""
     small = " Hollow: too small to judge." if found.segments_that_are(SMALL) else ""
     name, reference = short(safe(found.best), 24), found.of_best["reference_prevalence"]
-    at = "" if reference is None else f", as if {share_text(reference)} of each were positive"
+    at = "" if reference is None else f", each at a prevalence of {share_text(reference)}"
     return [f"{name}{at}.", f"Pale: not shown to differ.{small}"]
 
 

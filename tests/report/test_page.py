@@ -139,9 +139,10 @@ def test_sections_are_those_asked_for(report):
         (WEEK, "Alarm</strong>, of weeks after the first 2: weak in none and good in 1 of 2"),
         (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "of periods after the first 2: "),
         (["segment", WEEK], "Alarm</strong>, of weeks after the first 2: weak in none and good"),
-        (WEEK.dt.truncate("1q"), None),
+        (WEEK.dt.truncate("1q"), "No watch</strong>: 1 period; a reference takes two"),
+        (pl.min_horizontal(WEEK, pl.date(2024, 1, 8)), "No watch</strong>: 2 weeks; a reference"),
     ],
-    ids=["days", "weeks", "categories", "two keys", "one quarter"],
+    ids=["days", "weeks", "categories", "two keys", "one quarter", "two weeks"],
 )
 def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by, alarm):
     late = pl.col("day") >= date(2024, 1, 22)
@@ -149,11 +150,10 @@ def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by,
     path, _ = frame.prc.report(tmp_path / "r.html", "truth", TWO, by=by, sections="time")
     page = path.read_text(encoding="utf-8")
     charts = data_of(page)["charts"]
-    assert ("time" in charts) == (alarm is not None)
-    if alarm is None:
-        assert "Over time" not in page
-        return
     assert alarm in page
+    assert ("time" in charts) == ("1 period" not in alarm)
+    if alarm.startswith("No watch"):
+        return
     [rows] = charts["time"]["light"]["datasets"].values()
     assert [row["name"] for row in rows if row["conclusion"] == "alarm"]
 
