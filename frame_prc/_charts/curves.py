@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
@@ -15,7 +15,7 @@ from frame_prc._charts.data import ChartSource, EvaluatedSegments
 from frame_prc._charts.layouts import layouts_of
 from frame_prc._charts.lines import area_texts, baselines, chosen_lines, common_size
 from frame_prc._charts.options import ISO_F1, ChartOptions
-from frame_prc._charts.panels import MOST_RIBBONS, PanelData, PanelRenderer
+from frame_prc._charts.panels import PanelData, PanelRenderer
 from frame_prc._charts.steps import round_end
 from frame_prc._charts.tables import point_table
 from frame_prc._charts.theme import LARGE, AnyChart
@@ -97,7 +97,7 @@ class CurveChart:
     def panels(self) -> list[PanelData]:
         """Return the panels; the title of a single one is part of the title of the chart."""
         found = [self._panel(number) for number in range(self.count)]
-        return found if len(found) != 1 else [found[0].untitled()]
+        return found if len(found) != 1 else [replace(found[0], title="", size="", lines=[])]
 
     def _panel(self, number: int) -> PanelData:
         own = self.lines.filter(panel=number)
@@ -201,8 +201,10 @@ class CurveChart:
             yield f"ROC curves are off by at most {rows.roc_error:.2g}."
         if undefined := _undefined(rows.points):
             yield f"Not reached: {_first_of(undefined)}."
-        if self.count == 1 < self.lines.height and (missing := _without_area(self.lines)):
-            yield f"Not drawn: {_first_of(missing)}."
+        missing = self.lines.filter(pl.col(AVERAGE_PRECISION).is_null()).select("name", "status")
+        if self.count == 1 < self.lines.height and missing.height:
+            names = [f"{name} ({text.status_text(status)})" for name, status in missing.rows()]
+            yield f"Not drawn: {_first_of(names)}."
         if rows.overlay_kind is not None and rows.overlay.height:
             is_grey = rows.overlay["series"].n_unique() == 1
             yield f"{'Grey' if is_grey else 'Wide and faint'}: {NOTES[rows.overlay_kind]}"
@@ -225,9 +227,6 @@ class CurveChart:
             yield f"Ribbon: {percent} interval of precision at each threshold (Wilson)."
         elif options.band:
             yield f"Ribbon: pointwise {percent} band of precision, at each recall by itself."
-        overlaid = self.lines.drop_nulls(AVERAGE_PRECISION)["panel"].value_counts()["count"]
-        if (options.wilson or options.band) and max(overlaid, default=0) > MOST_RIBBONS:
-            yield "Ribbons are fainter where more than four overlap."
         if self.segments.cluster is not None:
             yield f"Intervals: {text.cluster_text(self.segments.cluster)}."
 
@@ -258,12 +257,6 @@ def _undefined(points: pl.DataFrame) -> list[str]:
         f"{text.joined(row[key] for key in keys)}: {row['criterion']}" if keys else row["criterion"]
         for row in undefined.iter_rows(named=True)
     ]
-
-
-def _without_area(lines: pl.DataFrame) -> list[str]:
-    """Return the names of the lines without a curve, with the reasons."""
-    rows = lines.filter(pl.col(AVERAGE_PRECISION).is_null()).to_dicts()
-    return [f"{row['name']} ({text.status_text(row['status'])})" for row in rows]
 
 
 def _first_of(names: Sequence[str]) -> str:

@@ -58,10 +58,6 @@ class PanelData:
         lines = [": ".join(filter(None, line)) for line in self.lines]
         return [*filter(None, (self.title, *lines, self.size))]
 
-    def untitled(self) -> PanelData:
-        """Return the panel without the texts above it."""
-        return replace(self, title="", size="", lines=[])
-
 
 @dataclass(frozen=True)
 class PanelRenderer:

@@ -50,7 +50,7 @@ class _Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class _Result:
-    """A table, and how to draw it; of one drawn in rows ``shown_name`` is the text of its keys.
+    """A table, drawn in rows with the text of its keys in ``shown_name``, and how to draw it.
 
     ``keys`` are those that tell rows apart, and ``titles`` those of all keys, by their safe names.
     """
@@ -59,15 +59,6 @@ class _Result:
     keys: list[str]
     look: Look
     titles: dict[str, str]
-
-    def with_names(self, own: pl.DataFrame, otherwise: str) -> _Result:
-        """Return the table with the text of the keys that tell rows apart, one for each row."""
-        texts = [key_texts(key, key.name) for key in own]
-        names = [short(joined(row)) for row in zip(*texts, strict=True)] if texts else []
-        unique = make_unique(names or [otherwise] * self.frame.height)
-        return replace(
-            self, frame=self.frame.with_columns(pl.Series("shown_name", unique, pl.String))
-        )
 
     def tooltips(self) -> list[alt.Tooltip]:
         """Return a tooltip of all columns."""
@@ -105,7 +96,8 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
         raise _too_many(f"{frame.height:,} rows", MOST_SEGMENTS)
     numbers = {*kind.needed, _value_of(frame), *_NUMBERS}
     first = {*takewhile(lambda name: name not in numbers, frame.columns)}
-    named = {*first, *_NAMES, *(["measure"] if _has_several_measures(frame) else [])}
+    several = "measure" in frame.columns and frame["measure"].n_unique() > 1
+    named = {*first, *_NAMES, *(["measure"] if several else [])}
     keys = [name for name in frame.columns if name in named]
     # What all rows share is said once, above them.
     kept = keys[-1:] if kind.draw is _watched else []
@@ -113,9 +105,7 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     of_all, own = _shared_text(frame, shared), [key for key in keys if key not in shared]
     said = [f"{of_all}." if of_all else "", kind.note if frame.height else "Nothing was found."]
     title, subtitle = safe(look.title or kind.title), " ".join(filter(None, said))
-    result = _named(frame, keys, own, look)
-    if is_in_rows:
-        result = result.with_names(frame.select(own), of_all or "all rows")
+    result = _named(frame, keys, own, of_all or "all rows" if is_in_rows else None, look)
     chart: ChartType = kind.draw(result).properties(
         title=alt.Title(title, subtitle=subtitle),
         description=f"{title}, {frame.height:,} rows. {subtitle}",
@@ -136,10 +126,6 @@ def _kind_of(frame: pl.DataFrame) -> _Kind:
     )
 
 
-def _has_several_measures(frame: pl.DataFrame) -> bool:
-    return "measure" in frame.columns and frame["measure"].n_unique() > 1
-
-
 def _value_of(frame: pl.DataFrame) -> str:
     """Return the column that the interval of a table is of, if it has one."""
     before = [*takewhile(lambda name: name != "ci_low", frame.columns)]
@@ -150,13 +136,19 @@ def _too_many(count: str, most: int) -> DataError:
     return DataError(f"the chart would have {count}", f"up to {most}", "filter the table")
 
 
-def _named(frame: pl.DataFrame, keys: list[str], own: list[str], look: Look) -> _Result:
-    """Return a table with safe names, and the keys that tell its rows apart."""
+def _named(
+    frame: pl.DataFrame, keys: list[str], own: list[str], otherwise: str | None, look: Look
+) -> _Result:
+    """Return a table with safe names, and the text of the keys that tell rows apart, if asked."""
+    texts = [key_texts(frame[key], key) for key in own]
+    names = [short(joined(row)) for row in zip(*texts, strict=True)]
+    names = names or [otherwise or ""] * frame.height
+    shown = [pl.Series("shown_name", make_unique(names), pl.String)] if otherwise else []
     # Vega reads dots, brackets and quotes in the name of a column as more than a name.
     safe_names = {key: f"shown_key_{i}" for i, key in enumerate(keys)}
     others = [key for key in keys if frame.schema[key] not in _DRAWN]
     as_text = [pl.Series(key, key_texts(frame[key]), pl.String) for key in others]
-    named = frame.with_columns(as_text)
+    named = frame.with_columns(*as_text, *shown)
     titles = {safe_name: key for key, safe_name in safe_names.items()}
     return _Result(named.rename(safe_names), [safe_names[key] for key in own], look, titles)
 

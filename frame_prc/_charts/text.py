@@ -113,17 +113,13 @@ def number_by(table: pl.DataFrame, keys: Sequence[str], number: str) -> pl.Serie
     return left_join(table.select(keys), ranked, keys)[number].cast(pl.Int64)
 
 
-def unique_names(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Return a short unique name per row, made of the texts of some keys."""
-    return make_unique([short(joined(row)) for row in table.select(keys).iter_rows()])
-
-
 def with_names(
     table: pl.DataFrame, number: str, keys: Sequence[str], name: str, without_keys: str = ""
 ) -> pl.DataFrame:
     """Add the name of each group of rows, which are numbered by :func:`number_by`."""
     groups = table.unique(number, keep="first").sort(number)
-    names = pl.Series(name, unique_names(groups, keys) if keys else [without_keys], pl.String)
+    texts = [short(joined(row)) for row in groups.select(keys).iter_rows()] if keys else []
+    names = pl.Series(name, make_unique(texts or [without_keys]), pl.String)
     return table.with_columns(names.gather(table[number]))
 
 

@@ -453,10 +453,9 @@ def over_time(found: Evaluation | None) -> tuple[str, str]:
     after = f"after {found.reference_text}"
     if "alarm" not in looked["conclusion"]:
         return "No alarm", f": no {unit} {after} is lower by more than chance."
-    own = {model: looked.filter(model=model) for model in found.models}
-    texts = [f"{isolated(model)} in {_alarms(rows, found)}" for model, rows in own.items()]
-    if len(texts) == 1:
+    if len(found.models) == 1:
         return "Alarm", f" in {_alarms(looked, found)}, of {unit}s {after}."
+    texts = [f"{isolated(m)} in {_alarms(looked.filter(model=m), found)}" for m in found.models]
     return "Alarm", f", of {unit}s {after}: {listed(texts, 3)}."
 
 

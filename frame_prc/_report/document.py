@@ -168,8 +168,7 @@ def _version() -> str | None:
 def _name(column: Any) -> str | None:
     if column is None or isinstance(column, str):
         return column
-    name = column.meta.output_name(raise_if_undetermined=False)
-    return name if isinstance(name, str) else "an expression"
+    return column.meta.output_name(raise_if_undetermined=False) or "an expression"
 
 
 def _curve_error(found: Evaluation) -> float:
@@ -217,8 +216,7 @@ def _conventions(found: Evaluation) -> Iterator[str]:
 def _with_few_scores(found: Evaluation) -> list[str]:
     """Return the models of more than two rows whose scores are no more than two values."""
     sizes = dict(found.pooled.select("model", "n").rows())
-    table = models_with_few_scores(found.rows).collect()
-    few = table.filter(FEW_SCORES)
+    few = models_with_few_scores(found.rows).filter(FEW_SCORES).collect()
     names = few[found.rows.model_keys[0]].cast(pl.String) if found.rows.model_keys else found.models
     affected = {"null" if name is None else name for name in names} if few.height else set()
     return [m for m in found.models if m in affected and sizes.get(m, 0) > _FEW_SCORES]

@@ -195,16 +195,19 @@ def _curves(found: Evaluation) -> list[dict[str, Any]]:
         (row["model"], row["segment"]): row["prevalence"]
         for row in found.scorecard.filter(pl.col("level") != "macro").to_dicts()
     }
-    lines = ((of, _with_height(points)) for of, points in lines_of(found.curves, found.models))
     return [
         {
             "model": found.models.index(model),
             "segment": segment,
             "prevalence": prevalences.get((model, segment)),
             "threshold": points["threshold"].to_list(),
-            **_rounded(points, ["recall", "precision", "height"], _DRAWN),
+            **_rounded(
+                held(points.with_columns(line=pl.lit(0))).with_columns(height=drawn_height()),
+                ["recall", "precision", "height"],
+                _DRAWN,
+            ),
         }
-        for (model, segment), points in lines
+        for (model, segment), points in lines_of(found.curves, found.models)
     ]
 
 
@@ -214,10 +217,6 @@ def _all_rows(found: Evaluation) -> dict[str, Any]:
         return {}
     by_segment = found.curves_behind.pivot("panel", index="recall", values="precision")
     return by_segment.to_dict(as_series=False)
-
-
-def _with_height(points: pl.DataFrame) -> pl.DataFrame:
-    return held(points.with_columns(line=pl.lit(0))).with_columns(height=drawn_height())
 
 
 def _thresholds(found: Evaluation) -> dict[str, Any]:

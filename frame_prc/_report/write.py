@@ -13,6 +13,7 @@ from frame_prc._report.evaluation import Evaluation
 from frame_prc._request.packages import check_installed
 from frame_prc.exceptions import FileError
 
+_PACKAGES = {"altair": "Altair", "jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 _PAGE, _NUMBERS = ".html", ".json"
 _FIRST = f'{{"format":"{FORMAT}"'
 
@@ -30,15 +31,10 @@ def report_paths(path: Any) -> list[Path]:
     for file in paths:
         check_writable(file)
     if suffix == _PAGE:
-        _check_packages()
+        for module, name in _PACKAGES.items():
+            check_installed(module, name, "the page of a report")
         _check_not_foreign(paths[1])
     return paths
-
-
-def _check_packages() -> None:
-    packages = {"altair": "Altair", "jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
-    for module, name in packages.items():
-        check_installed(module, name, "the page of a report")
 
 
 def _check_not_foreign(numbers: Path) -> None:

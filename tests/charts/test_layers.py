@@ -135,7 +135,6 @@ def test_many_ribbons_in_a_panel_are_faint():
         chart = some.prc.plot("late", "score", by="key", ci=0.9, facet=False)
         [(view, _)] = drawn(chart, "area", "precision_low")
         opacities.append(view["mark"]["opacity"])
-        assert ("fainter where more than four" in " ".join(words(chart))) == (keys > 4)
     assert opacities[1] < opacities[0] / 2
 
 
