@@ -94,10 +94,7 @@ class Execution:
         return found
 
     def windowed_together(self, *frames: pl.LazyFrame) -> list[pl.LazyFrame]:
-        """Return several frames with windows or fills, computed at the same time if at once.
-
-        A window keeps one core busy, so two of them take hardly longer than one.
-        """
+        """Return several frames with windows or fills, computed at the same time if at once."""
         if not self.many_in_memory:
             return [*frames]
         return [found.lazy() for found in pl.collect_all(frames, engine="in-memory")]

@@ -59,10 +59,7 @@ def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
 
 @contextmanager
 def scratch_folder(beside: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """Yield a folder for files that are needed in between, and remove it at the end.
-
-    It is in the folder of the file ``beside``, or else in that of the system.
-    """
+    """Yield a folder for files that are needed in between, and remove it at the end."""
     place = None if beside is None else _target(beside).parent
     folder = Path(mkdtemp(prefix=".frame-prc-", suffix=".part", dir=place))
     _UNFINISHED.add(folder)
@@ -81,10 +78,7 @@ def discard_unfinished() -> None:
 
 
 def path_of(path: Any, suffixes: Sequence[str], allowed: str, example: str) -> Path:
-    """Return the path of a file to write, or raise an error if it has none of some suffixes.
-
-    ``example`` is a call in which the path comes first.
-    """
+    """Return the path of a file to write, or raise an error if it has none of some suffixes."""
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
         raise OptionError(f"path= is of type {type_name(path)}", "the path of a file, as text")
     given = Path(os.fspath(path))

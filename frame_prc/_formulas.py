@@ -79,10 +79,7 @@ def recall_gain(tp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
 
 
 def gain_over(tp: pl.Expr, wrong: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Return ``negatives * tp - positives * wrong``, the numerator of a gain.
-
-    It is linear along a step, and exact for counts whose products fit a float.
-    """
+    """Return ``negatives * tp - positives * wrong``, the numerator of a gain."""
     return negatives.cast(pl.Float64) * tp - positives.cast(pl.Float64) * wrong
 
 

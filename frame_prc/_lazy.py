@@ -56,10 +56,7 @@ def segment_join(table: pl.LazyFrame, other: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def left_join(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool = True) -> FrameT:
-    """Add the columns of another frame by key; null matches null, and NaN matches NaN.
-
-    Without keys the other frame has a single row, which every row gets.
-    """
+    """Add the columns of another frame by key; null matches null, and NaN matches NaN."""
     order: Literal["left", "none"] = "left" if in_order else "none"
     if not keys:
         return join(left, right, how="cross", maintain_order=order)

@@ -113,10 +113,7 @@ def drawn_height() -> pl.Expr:
 
 
 def held(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the points that a step is held at: the start, and the first at each recall.
-
-    Those after it, at the same recall, have no area: as vertical lines they would only be noise.
-    """
+    """Return the points that a step is held at: the start, and the first at each recall."""
     before = pl.col("recall").shift().over("line")
     return points.filter(before.is_null() | (pl.col("recall") > before))
 
@@ -270,10 +267,7 @@ def _overlay_kind(
 def overlay_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind
 ) -> pl.DataFrame:
-    """Return ``panel, series, recall, precision`` of the curves behind those of some lines.
-
-    Precision is what the ranking of each segment would have at the prevalence of the panel.
-    """
+    """Return ``panel, series, recall, precision`` of the curves behind those of some lines."""
     models, _ = split_keys(segments.keys)
     step = 2 if lines["panel"].n_unique() > _MANY_PANELS else 1
     points = segments.at_recalls(_RECALLS_OF_OVERLAY[::step], pooled=kind == "pooled")

@@ -80,10 +80,7 @@ class CurveChart:
 
     @property
     def top(self) -> float:
-        """Where the axis of precision ends: below 1 if all that is drawn is low.
-
-        At the lowest recalls a curve rests on a handful of rows.
-        """
+        """Where the axis of precision ends: below 1 if all that is drawn is low."""
         if self.options.y != "auto":
             return self.options.y
         curve, points = self.rows.curve, self.rows.points

@@ -196,10 +196,7 @@ class EvaluatedSegments:
         return same_reference(known.lazy(), key_names(has_models(self.keys)))
 
     def likely_worst(self, level: float) -> pl.DataFrame:
-        """Return the keys of the segments that may be the worst of a model, the likeliest first.
-
-        ``probability_worst`` is that of each. There are none where it is not known.
-        """
+        """Return the keys of the segments that may be the worst of a model, the likeliest first."""
         if self.error is not None or self.given.columns.lacks_squares or not has_numpy():
             return pl.DataFrame()
         measured = Measured("average_precision")
@@ -274,10 +271,7 @@ def counts_of_curve(curve_frame: CurveFrame) -> Rows:
 
 
 def _average_precision(rows: Rows, level: float, calibration: Calibration | None) -> pl.LazyFrame:
-    """Return the table of average precision, maybe the calibrated one under that name.
-
-    Sums of weights alone allow no interval.
-    """
+    """Return the table of average precision, maybe the calibrated one under that name."""
     interval = None if rows.columns.lacks_squares else Interval(level)
     asked = AveragePrecision(interval=interval, chance=True, calibration=calibration)
     return asked.finished(rows).rename({CALIBRATED: AVERAGE_PRECISION}, strict=False)

@@ -43,10 +43,7 @@ def check_readable(
 def chosen_lines(
     source: ChartSource, facet: FacetKeys, most: int, level: float
 ) -> tuple[EvaluatedSegments, pl.DataFrame, str]:
-    """Return the segments that have lines, these lines, and which they are if they are not all.
-
-    Without panels, the names of lines tell their areas.
-    """
+    """Return the segments that have lines, these lines, and which they are if they are not all."""
     check_readable(source, facet, most)
     segments, choice = _chosen_segments(source.evaluate(level))
     lines = name_lines(segments, facet, most)
@@ -56,11 +53,7 @@ def chosen_lines(
 
 
 def _chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
-    """Return the segments that have lines, and how they were chosen if they are not all.
-
-    With too many to read they are those with the lowest and the highest average precision, at one
-    prevalence and as the mean of the models, and the largest.
-    """
+    """Return the segments that have lines, and how they were chosen if they are not all."""
     _, own = split_keys(segments.keys)
     if segments.table.height <= _MOST_LINES:
         return segments, ""
@@ -77,13 +70,7 @@ def _chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, st
 
 
 def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
-    """Return a row per line.
-
-    Its ``panel`` and ``panel_name``, its ``colour`` and ``series``, the name in the legend, its
-    average precision as text in ``ap``, its size in ``size``, and ``few``, whether it has too few
-    positives, beside the columns of the segment with its keys as text. Models are in the order in
-    which they were given.
-    """
+    """Return a row per line."""
     values, approximate = segments.sortable, segments.error is not None
     panel_keys, series_keys = _split_keys(segments.keys, values, facet, most)
     rows = values.to_dicts()

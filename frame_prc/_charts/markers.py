@@ -10,10 +10,7 @@ _APART = 10.0  # px; markers of two lines that are closer are set apart
 
 
 def placed(points: pl.DataFrame, width: int, height: int, top: float) -> pl.DataFrame:
-    """Return the points that can be drawn, with the shift ``dx`` of each marker, in pixels.
-
-    Points need ``recall, precision, criterion``.
-    """
+    """Return the points that can be drawn, with the shift ``dx`` of each marker, in pixels."""
     drawable = points.drop_nulls(["recall", "precision"])
     rows = drawable.to_dicts()
     places = [(row["recall"] * width, (1 - row["precision"] / top) * height) for row in rows]

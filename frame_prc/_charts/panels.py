@@ -159,10 +159,7 @@ class PanelRenderer:
         return self._sharing(rows, area.encode(color=self._colour()))
 
     def _steps(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return lines in steps, which open at a height of their own.
-
-        A faint line leads there from the start point, a convention.
-        """
+        """Return lines in steps, which open at a height of their own."""
         start = alt.Chart().transform_filter("datum.tp + datum.fp == 0")
         rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2, **layout.clip)
         opening = rule.encode(x=layout.x, y=layout.y, y2=alt.Y2("height:Q"), color=self._colour())

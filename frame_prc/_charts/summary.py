@@ -47,10 +47,7 @@ def plot_summary(
     look: Look,
     kind: Kind = "dots",
 ) -> ChartType:
-    """Return the chart of average precisions, and of their differences if there are any.
-
-    With a ``comparison``, of models on the same rows, the differences have intervals.
-    """
+    """Return the chart of average precisions, and of their differences if there are any."""
     times = find_times(source) if sort is None and kind == "dots" else None
     if kind == "heatmap":
         _check_heat_map(source, sort, baseline)

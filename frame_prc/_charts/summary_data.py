@@ -277,11 +277,7 @@ def _named_differences(
 
 
 def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
-    """Return the ends for all dots, and for the intervals of segments with enough positives.
-
-    With few positives an interval is so wide that the others could not be read; unless they are
-    fewer themselves.
-    """
+    """Return the ends for all dots, and for the intervals of segments with enough positives."""
     values = [rows["difference"]]
     if "ci_low" in rows.columns:
         drawn = rows.drop_nulls("difference")

@@ -94,11 +94,7 @@ class SummaryMarks:
     # --- marks -----------------------------------------------------------------------------------
 
     def dots(self, rows: pl.DataFrame, size: int, **encodings: Any) -> list[AnyChart]:
-        """Return a dot per row.
-
-        One without an interval, or from few rows, is hollow: it would look as certain as the
-        others.
-        """
+        """Return a dot per row."""
         circle = alt.Chart(rows).mark_circle(size=size).encode(**encodings)
         hollow = uncertain(rows)
         if hollow.is_empty():

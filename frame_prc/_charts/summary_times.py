@@ -150,10 +150,7 @@ class TimePanels(SummaryMarks):
 
 
 def _of_panel(shown: Quantity, panel: int) -> pl.DataFrame:
-    """Return the rows of a panel in order, with the number of the ``run`` that a value is in.
-
-    A run is what a line connects: it ends where a value is undefined.
-    """
+    """Return the rows of a panel in order, with the number of the ``run`` that a value is in."""
     own = shown.rows.filter(pl.col("panel") == panel, pl.col("time").is_not_null())
     return own.sort("model", "time").with_columns(run=_runs(shown.column))
 

@@ -158,10 +158,7 @@ def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
 
 
 def size_text(row: dict[str, Any]) -> str:
-    """Return the number of positives of a segment and of its rows, and whether they are few.
-
-    For an undefined average precision, whose text gives the reason, it is empty.
-    """
+    """Return the number of positives of a segment and of its rows, and whether they are few."""
     if row[AVERAGE_PRECISION] is None:
         return ""
     few = " (few)" if has_few(row) else ""
@@ -169,10 +166,7 @@ def size_text(row: dict[str, Any]) -> str:
 
 
 def has_few(row: dict[str, Any]) -> bool:
-    """Return whether a segment has too few positives to trust its interval.
-
-    Two other statuses take the place of the one that says so.
-    """
+    """Return whether a segment has too few positives to trust its interval."""
     hidden = row["status"] in {"no_negatives", "below_chance"}
     return row["status"] in FEW_OF_POSITIVES or (hidden and row["n_pos"] < FEW_POSITIVES)
 

@@ -81,10 +81,7 @@ def _finite(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def spread(scores: pl.Series, most: int) -> list[float]:
-    """Return all scores, or as many thresholds: half of them evenly spaced, half at even ranks.
-
-    Even ranks are dense where scores are, and round numbers are what one would choose.
-    """
+    """Return all scores, or as many thresholds: half of them evenly spaced, half at even ranks."""
     if scores.len() <= most:
         return scores.to_list()
     half = max(most // 2 - 1, 2)

@@ -239,10 +239,7 @@ def _folded(chart: Any, measures: tuple[str, ...] = MEASURES) -> Any:
 
 
 def _text(column: str, value: str) -> str:
-    """Return the expression of a number as text; of none, a hyphen.
-
-    Sums of weights have two decimals.
-    """
+    """Return the expression of a number as text; of none, a hyphen."""
     rates = " || ".join(f"{column} == '{name}'" for name in sorted(_RATES))
     count = f"format({value}, {value} % 1 == 0 ? ',.0f' : ',.2f')"
     number = f"({rates}) ? format({value}, '.3f') : {count}"

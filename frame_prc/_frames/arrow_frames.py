@@ -57,17 +57,7 @@ def read_arrow(frame: Any, columns: Collection[str] | None) -> pl.DataFrame:
 def back_to_arrow(
     rows: pl.DataFrame, frame: Any, source: pl.DataFrame, outputs: Collection[str]
 ) -> Any:
-    """Return a result as the kind of Arrow table that came in.
-
-    Parameters
-    ----------
-    rows
-        The result.
-    frame, source
-        The input, as it came and as Polars.
-    outputs
-        The columns that the plan makes; all others of the result are keys.
-    """
+    """Return a result as the kind of Arrow table that came in."""
     if make := _constructor(frame):
         return make(rows)
     pyarrow = import_module("pyarrow")

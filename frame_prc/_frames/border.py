@@ -78,10 +78,7 @@ class Source:
         return Source(lf if values is None else values.lazy(), values, self.back)
 
     def result(self, planned: pl.LazyFrame, outputs: Collection[str]) -> Any:
-        """Return the result of a plan as a frame of the same kind.
-
-        ``outputs`` are the columns that the plan makes; all others of the result are keys.
-        """
+        """Return the result of a plan as a frame of the same kind."""
         if self.values is None:
             return planned
         return self.back(run(planned, self.values.height), outputs)
@@ -90,18 +87,7 @@ class Source:
 def source_of(
     frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
 ) -> Source:
-    """Return a frame of any known kind as a source.
-
-    Parameters
-    ----------
-    frame
-        Polars ``DataFrame`` or ``LazyFrame``, pandas ``DataFrame``, or Arrow table.
-    columns
-        The columns that may be read; only these are converted from pandas and pyarrow. ``None``, if
-        they are not known without the schema, converts all.
-    amounts
-        The columns in which NaN is an error; in all others of pandas it is a missing value.
-    """
+    """Return a frame of any known kind as a source."""
     if isinstance(frame, pl.LazyFrame):
         return Source(frame, None, _as_it_is)
     if isinstance(frame, pl.DataFrame):

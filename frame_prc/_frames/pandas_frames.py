@@ -47,17 +47,7 @@ def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
 def back_to_pandas(
     rows: pl.DataFrame, chosen: pd.DataFrame, source: pl.DataFrame, outputs: Collection[str]
 ) -> pd.DataFrame:
-    """Return a result as pandas; its keys have the dtypes that they had in the input.
-
-    Parameters
-    ----------
-    rows
-        The result; its columns are taken out of it, so that each is freed once it is copied.
-    chosen, source
-        The input, as pandas and as Polars.
-    outputs
-        The columns that the plan makes; all others of the result are keys.
-    """
+    """Return a result as pandas; its keys have the dtypes that they had in the input."""
     names, is_large = rows.columns, rows.height > _MANY
     columns = {name: rows.drop_in_place(name) for name in names}
 
@@ -233,10 +223,7 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
 
 
 def with_levels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the named levels of its index as its first columns.
-
-    It restores counts and curves whose keys were made the index.
-    """
+    """Return a frame with the named levels of its index as its first columns."""
     names = [str(name) for name in frame.columns]
     levels = [
         place

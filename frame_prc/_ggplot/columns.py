@@ -64,10 +64,7 @@ def r_columns(table: pl.DataFrame, keys: Collection[str]) -> list[RColumn]:
 
 
 def r_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the name of each column in R: ASCII, legal without backticks, and unique.
-
-    Legal names stay as they are.
-    """
+    """Return the name of each column in R: ASCII, legal without backticks, and unique."""
     legal = {name: _legal(name) for name in names}
     given = {name: name for name, proposed in legal.items() if name == proposed}
     for name, proposed in legal.items():

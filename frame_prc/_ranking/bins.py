@@ -31,13 +31,7 @@ def count_bins(
     squares: bool = False,
     clusters: bool = False,
 ) -> Rows:
-    """Return rows that each hold the counts of a bin, with its level in place of the score.
-
-    They are sorted by key, then in ranking order, and checked. ``n_dropped`` counts the rows that
-    are dropped as missing. Rows in no bin, like those without a score, have no level. A score
-    outside 0 to 1 in bins of probabilities is an error. With ``clusters``, there is a row for each
-    ``cluster`` in a bin.
-    """
+    """Return rows that each hold the counts of a bin, with its level in place of the score."""
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
     in_none = last + 1
@@ -73,10 +67,7 @@ def count_bins(
 def _grouped(
     rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr], others: Sequence[str]
 ) -> pl.LazyFrame:
-    """Add up by key, place and other columns.
-
-    Key and place are packed in one integer, which groups faster than two columns.
-    """
+    """Add up by key, place and other columns."""
     key_dtype = None if others else rows.only_key_dtype
     if key_dtype is None or (bounds := key_bounds(key_dtype)) is None or bounds[1] >= 2**64:
         return placed.group_by(*rows.keys, "place", *others).agg(**sums).sort(*rows.keys, "place")
@@ -116,10 +107,7 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
 def find_thresholds(
     lf: pl.LazyFrame, score: IntoColumn, number: int, *, ascending: bool, in_memory: bool
 ) -> list[float]:
-    """Return thresholds with about the same number of scores between any two.
-
-    Scores are counted by the first ten bits of their mantissa, in one pass and a small table.
-    """
+    """Return thresholds with about the same number of scores between any two."""
     direction = -1.0 if ascending else 1.0
     column = find_column(lf, "score", score, lf.collect_schema())
     check_numeric("score", column)

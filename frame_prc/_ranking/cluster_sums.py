@@ -35,11 +35,7 @@ def with_cluster_numbers(frame: pl.LazyFrame, column: Column | None) -> pl.LazyF
 def with_cluster_sums(
     ranked: pl.LazyFrame, key: RankKey, amounts: Mapping[str, pl.Expr], carried: Sequence[str]
 ) -> pl.LazyFrame:
-    """Replace the cluster of each row by the running sums over all clusters, as integers.
-
-    ``ranked`` are rows in ranking order, ``amounts`` their positives and negatives, and ``carried``
-    the columns to keep. The sums run on from one segment to the next.
-    """
+    """Replace the cluster of each row by the running sums over all clusters, as integers."""
     own = {name: amount.cast(pl.Int64) for name, amount in amounts.items()}
     # Rows stay in ranking order within a cluster, so its segments follow one another. A window for
     # each cluster takes ten times as long if there are hundreds of thousands.

@@ -97,10 +97,7 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shared(with_next: pl.Series) -> pl.Series:
-    """Return the places of rows that share their first bits with the row before or after.
-
-    ``with_next`` is whether these bits are also those of the next row; null for the last.
-    """
+    """Return the places of rows that share their first bits with the row before or after."""
     return (with_next | with_next.shift(1)).fill_null(value=False).arg_true()
 
 
@@ -187,10 +184,7 @@ def sampled_scores(rows: Rows, size: int) -> list[pl.Series]:
 def sorted_alone(
     frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows
 ) -> OrderedRows | None:
-    """Return sorted keys of rows with a ``segment`` and a ``score``.
-
-    There are none if there is no room, different scores come together, or scores seem to repeat.
-    """
+    """Return sorted keys of rows with a ``segment`` and a ``score``."""
     narrow = key.narrower()
     if narrow is None or repeats_scores(rows):
         return None
@@ -222,13 +216,7 @@ def sorted_with_rows(
     *,
     scored: bool = False,
 ) -> OrderedRows | None:
-    """Return sorted keys that hold the number of the row, with the columns carried.
-
-    With ``scored`` they also have the ``score``, if it cannot be read from the keys. The number is
-    the ``row`` of rows that have one, and otherwise the place in the frame. Other columns are
-    looked up by it, so one sort of integers ranks them all. There are no such keys if
-    too many different scores come together.
-    """
+    """Return sorted keys that hold the number of the row, with the columns carried."""
     narrow = _with_room_for_rows(key, segments, rows)
     if narrow is None:
         return None

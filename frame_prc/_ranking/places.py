@@ -21,10 +21,7 @@ from frame_prc._lazy import beside
 
 
 def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bool) -> pl.LazyFrame:
-    """Add to rows the columns of the row of a table whose number is in their column ``place``.
-
-    ``at_once`` computes both now: in a plan the table would have to be as long as the rows.
-    """
+    """Add to rows the columns of the row of a table whose number is in their column ``place``."""
     if not at_once:
         names, is_row = table.collect_schema().names(), pl.lit(value=True).alias("\0is_row")
         both = beside([rows.with_columns(is_row), table]).with_columns(pl.col(names).gather(place))
@@ -84,10 +81,7 @@ _MOST_GROUPS = 8
 
 
 def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
-    """Return points in parts of whole segments, each of which begins with a row that ``opens`` it.
-
-    ``at_once`` says that they are computed now; else they stay together.
-    """
+    """Return points in parts of whole segments, each of which a row ``opens``."""
     if not at_once:
         return [points]
     found = points.collect()
@@ -96,11 +90,7 @@ def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
 
 
 def long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
-    """Return where the stretches of each part begin, and where the last of them ends.
-
-    ``begins`` are the numbers of the rows at which stretches begin. There are no parts if these are
-    short.
-    """
+    """Return where the stretches of each part begin, and where the last of them ends."""
     return None if len(begins) * _execution.SIZES.stretch > end else _parts(begins, end)
 
 

@@ -217,10 +217,7 @@ class RankKey:
         return pl.UInt64 if self.bits <= _UINT64 and self.scale.bits < _INT64 else pl.Int128
 
     def narrower(self) -> RankKey | None:
-        """Return a key of 64 bits, on whose scale close scores may share a slot, if there is room.
-
-        Numbers of segments from a wide range of keys leave none.
-        """
+        """Return a key of 64 bits, in which close scores may share a slot, if there is room."""
         bits = min(_UINT64 - self.bits + self.scale.bits, _INT64 - 1)
         return replace(self, scale=self.scale.coarser(bits)) if bits >= _FEWEST_BITS else None
 

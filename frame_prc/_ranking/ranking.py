@@ -135,15 +135,7 @@ def rank(
     clusters: bool = False,
     scored: bool = True,
 ) -> Ranking:
-    """Return rows with their rank keys, and their segments.
-
-    With bins, a row ranks at the highest threshold that its score reaches, and every threshold has
-    a row in every segment. ``squares`` also sums squared weights, unless each row counts as one.
-    ``numbered`` rows have a column ``row``, their number, which their keys then hold.
-    With ``clusters``, rows keep their ``cluster``, and a bin has a row for each. If not
-    ``scored``, keys tell scores apart, but scores may not be read from them. Rows that are kept are
-    sorted once, with scores: the next verb may read them.
-    """
+    """Return rows with their rank keys, and their segments."""
     how = {
         "squares": squares and rows.columns.needs_squares,
         "numbered": numbered,
@@ -189,10 +181,7 @@ def _rank(
 
 
 def _narrowed(ranking: Ranking, frame: pl.LazyFrame, *, scored: bool) -> Ranking:
-    """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart.
-
-    If ``scored``, only its sorted rows have them, and carry their scores.
-    """
+    """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart."""
     key, carried = ranking.key, ranking.carried
     asked = frame, ranking.segments, key, ranking.rows
     if scored:

@@ -53,10 +53,7 @@ class Points:
         return is_hit(key) if self.only_hits else key.ends_tie()
 
     def of(self, ranked: pl.LazyFrame, key: RankKey, sums: tuple[str, str]) -> pl.LazyFrame:
-        """Return these rows, and the last row of each segment.
-
-        ``sums`` names two running sums, the first of positives.
-        """
+        """Return these rows, and the last row of each segment."""
         if self.only_hits:
             return ranked.filter(is_hit(key) | key.closes())
         ties = ranked.filter(key.ends_tie())
@@ -98,10 +95,7 @@ EACH_ROW = Points(each_row=True)
 
 
 def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment``, ``slot`` and the sums ``pos`` and ``neg`` at each score, in order.
-
-    With squares also their sums.
-    """
+    """Return ``segment``, ``slot`` and the sums ``pos`` and ``neg`` at each score, in order."""
     rows = ranking.rows
     if rows.many_in_memory and not ranking.carried and not repeats_scores(rows):
         return _counts_of_runs(ranking)
@@ -153,11 +147,7 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
 
 
 def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment, retrieved`` where each segment opens and at the last row of every score.
-
-    ``retrieved`` is null at rows that no threshold reaches. Only for counts, not for weights; it is
-    faster than :func:`running`.
-    """
+    """Return ``segment, retrieved`` where each segment opens and at the last row of every score."""
     key, seen = ranking.sorted_key, pl.col("seen").cast(pl.Int64)
     ties = _counts_at(ranking, TIES).with_columns(key.opens())
     retrieved = pl.when(~key.unretrieved()).then(seen - pl.when("opens").then(seen).forward_fill())
@@ -204,13 +194,7 @@ def _may_lack_scores(ranking: Ranking) -> bool:
 
 
 def single_rows(ranking: Ranking) -> pl.LazyFrame:
-    """Return rows that count as one in ranking order, each with its class.
-
-    Returns
-    -------
-    LazyFrame
-        ``segment``, ``score``, and whether a row is ``positive``.
-    """
+    """Return rows that count as one in ranking order, each with its class."""
     key = ranking.sorted_key
     rows = ranking.in_order.with_columns(key.opens()).select(
         key.segment(), ranking.slot(), "opens", positive=key.positive()
@@ -245,10 +229,7 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
 def _within_segments(
     counts: pl.LazyFrame, sums: dict[str, str], totals: dict[str, str], opening: dict[str, int]
 ) -> pl.LazyFrame:
-    """Subtract from running sums those at the row that opens the segment, and add the totals.
-
-    Both are named with the running sum that they are counted by.
-    """
+    """Subtract from running sums those at the row that opens the segment, and add the totals."""
     # Polars would fill rows again for every expression that uses them, so they are columns.
     filled = counts.with_columns(
         *(_at_opening(of).forward_fill().alias(f"{of}_before") for of in {*sums.values()}),

@@ -92,10 +92,7 @@ class Segments:
 
 
 def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
-    """Return the segments of the rows, with numbers below the limit, and rows with their numbers.
-
-    These are the rows that count.
-    """
+    """Return the segments of the rows, with numbers below the limit, and rows with these."""
     # In another order sums of weights would have other digits.
     in_order = rows.many_in_memory and bool(rows.carried(squares=False))
     segments = find_segments(rows, limit)

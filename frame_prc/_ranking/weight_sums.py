@@ -39,16 +39,7 @@ class _Part:
 
 
 def weight_sums(ordered: OrderedRows, *, only_positive: bool, squares: bool) -> pl.DataFrame | None:
-    """Return running sums of the weights of both classes in each segment.
-
-    Returns
-    -------
-    DataFrame or None
-        ``rank_key, tp, fp, positives, negatives``, with squares also ``tp_squares`` and so on, and
-        ``n_terms``, the number of rows of the segment, at each row or at the positive ones. Each
-        segment begins with the row that opens it. Beside the sums are the other columns of the
-        rows. There is nothing if segments are short.
-    """
+    """Return running sums of the weights of both classes in each segment."""
     parts = long_parts(ordered.opening, len(ordered.keys))
     if parts is None:
         return None

@@ -31,10 +31,7 @@ Spec = dict[str, Any]
 
 
 def specifications(found: Evaluation) -> dict[str, dict[str, Spec]]:
-    """Return the specification of each picture, by its name and the colour scheme.
-
-    Those on a dark background have no data sets: they are the same.
-    """
+    """Return the specification of each picture, by its name and the colour scheme."""
     # They differ by their data only from charts that tests validate, which takes its time.
     made = {name: chart.to_dict(validate=False) for name, chart in pictures(found).items()}
     light = {name: _with_plain_names(spec) for name, spec in made.items()}

@@ -244,10 +244,7 @@ class Evaluation:
 
     @cached_property
     def watched(self) -> pl.DataFrame:
-        """As :func:`frame_prc.monitor` at one prevalence, of segments that are in an order.
-
-        The reference is the first eight periods, or of fewer than 16 the first half.
-        """
+        """As :func:`frame_prc.monitor` at one prevalence, of segments that are in an order."""
         if self.rows.columns.lacks_squares:
             return pl.DataFrame()
         periods = self.segments["key_0"].drop_nulls().len()
@@ -293,11 +290,7 @@ class Evaluation:
 
     @cached_property
     def standings(self) -> pl.DataFrame:
-        """What each segment of the best model is beside the others, in the order of the page.
-
-        The worse come first, then those not shown to differ, then the better, each by their
-        calibrated areas, and those too small to judge last; segments of a time are in its order.
-        """
+        """What each segment of the best model is beside the others, in the order of the page."""
         is_worse, is_better = (self._shown_to_be(sign) for sign in (-1, 1))
         table = self.of_segments(self.best)
         # Another status may take the place of the one that says so.

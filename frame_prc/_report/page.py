@@ -176,10 +176,7 @@ def _data(found: Evaluation) -> dict[str, Any]:
 
 
 def _chosen(found: Evaluation) -> list[int | None]:
-    """Return what the page shows first: all rows, and the segments that the answers name.
-
-    Where none is shown to differ, these are the ends of those that can be judged.
-    """
+    """Return what the page shows first: all rows, and the segments that the answers name."""
     if found.segments.height == 1:
         return [0]
     worse, better = (found.segments_that_are(standing) for standing in (WORSE, BETTER))

@@ -30,10 +30,7 @@ def unit_of_period(found: Evaluation) -> str:
 
 
 def period(found: Evaluation) -> dict[str, Any] | None:
-    """Return the first and the last day of a key, of which units there are, or of the clusters.
-
-    Segments of weeks that begin on 1 and 8 January last until 14 January.
-    """
+    """Return the first and the last day of a key, of which units there are, or of the clusters."""
     dtypes = list(found.rows.columns.key_dtypes.items())
     for number, (name, dtype) in enumerate(dtypes):
         values = found.segments[f"key_{number}"].drop_nulls().unique().sort()

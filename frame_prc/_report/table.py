@@ -25,11 +25,7 @@ Column = dict[str, Any]
 
 
 def scorecard(found: Evaluation) -> list[Column]:
-    """Return the columns of the table: how each is called, and its values in the order of the keys.
-
-    Numbers of one kind are beside each other, with a column per model. ``low`` and ``high`` are the
-    ends of intervals.
-    """
+    """Return the columns of the table: their names, and values in the order of the keys."""
     first, *sizes, prevalence = _sizes(found)
     calibrated, *others = (
         [_of_model(found, model, label, *columns) for model in found.models]

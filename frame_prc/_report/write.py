@@ -19,10 +19,7 @@ _FIRST = f'{{"format":"{FORMAT}"'
 
 
 def report_paths(path: Any) -> list[Path]:
-    """Return the files to write, or raise an error if they cannot be written.
-
-    A page has its numbers beside it, in a file with the suffix ``.json``.
-    """
+    """Return the files to write, or raise an error if they cannot be written."""
     allowed = f"{_PAGE} for the page and its numbers, {_NUMBERS} for the numbers alone"
     example = "report('report.html', 'truth', 'score')"
     given = path_of(path, (_PAGE, _NUMBERS), allowed, example)

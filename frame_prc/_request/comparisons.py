@@ -499,10 +499,7 @@ def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
 
 
 def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the measures that a scorecard shows beside the average precision.
-
-    ``"all"`` are those that are ``known`` of any scores, without the ``others``.
-    """
+    """Return the measures that a scorecard shows beside the average precision."""
     if measures is None:
         return []
     if isinstance(measures, str) and measures == "all":

@@ -182,10 +182,7 @@ def check_call(
     args: Sequence[object],
     named: Iterable[str],
 ) -> None:
-    """Refuse an unknown parameter, with a hint at the right name, one given twice, and too many.
-
-    ``places`` are the parameters that need no name, the frame among them.
-    """
+    """Refuse an unknown parameter, with a hint at the right name, one given twice, and too many."""
     for name in named:
         if name not in own and name not in places:
             raise _unknown(called, name, own)
@@ -199,10 +196,7 @@ def check_call(
 
 
 def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:
-    """Return a function that refuses an unknown parameter, with a hint at the right name.
-
-    ``others`` are parameters that it takes by ``**``, which otherwise are properties of a line.
-    """
+    """Return a function that refuses an unknown parameter, with a hint at the right name."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     subject = {"frame", "self"} & {*names[:1]}  # a method passes it itself

@@ -401,10 +401,7 @@ def key_items(by: IntoKeys | None) -> list[IntoColumn]:
 
 
 def column_list(value: object) -> list[Any] | None:
-    """Return the items of a list of columns, or ``None`` if a value is not one.
-
-    The ``columns`` of a pandas frame are one if they are strings.
-    """
+    """Return the items of a list of columns, or ``None`` if a value is not one."""
     if isinstance(value, (str, pl.Expr)):
         return None
     if isinstance(value, Sequence):

@@ -20,10 +20,7 @@ _PAIR = 2
 
 
 def targets(numbers: dict[Criterion, Any], *, others: bool = False) -> list[Target]:
-    """Return the targets of operating points, in the order of the parameters.
-
-    ``others`` says that some are given in another form.
-    """
+    """Return the targets of operating points, in the order of the parameters."""
     found = [
         target
         for criterion, given in numbers.items()

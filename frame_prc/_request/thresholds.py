@@ -89,10 +89,7 @@ class Bins:
         return place - (score < threshold).cast(pl.Int32)
 
     def table(self, score_dtype: pl.DataType) -> pl.LazyFrame:
-        """Return each ``level`` with its bin: from ``score`` to the other end, which is not in it.
-
-        The other end is ``below`` or ``above``, as the scores of the bin are.
-        """
+        """Return each ``level`` with its bin: from ``score`` to the other end, not in it."""
         dtype, thresholds = threshold_dtype(score_dtype), self.of(score_dtype).thresholds
         infinity = float("inf")
         neighbours = (

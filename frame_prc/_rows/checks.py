@@ -73,10 +73,7 @@ def check(rows: pl.LazyFrame, checks: Sequence[Check]) -> None:
 
 
 def check_in_memory(values: pl.DataFrame, checks: Sequence[Check]) -> None:
-    """Raise the first error that the checks find in rows in memory.
-
-    What errors show is only computed where there is one.
-    """
+    """Raise the first error that the checks find in rows in memory."""
     counts = (check.count.alias(str(place)) for place, check in enumerate(checks))
     if checks and any(run(values.lazy().select(counts), values.height).row(0)):
         check(values.lazy(), checks)
@@ -118,10 +115,7 @@ def with_bin_checks(
     *,
     in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return a frame made from counts of bins that raises if bins overlap under one key.
-
-    ``ends`` are the columns with the low and the high end of each bin.
-    """
+    """Return a frame made from counts of bins that raises if bins overlap under one key."""
     both = (pl.col(name).alias(end) for name, end in zip(ends, ("low", "high"), strict=True))
     bins = counts.select(*keys, *both).unique()
     bins = bins.drop_nulls(["low", "high"]).sort("low", "high")
@@ -275,10 +269,7 @@ def _binary_check(column: Column) -> Check:
 def _class_hints(
     column: Column, values: Sequence[Any], largest: Any, swapped: Any
 ) -> tuple[str, str | None]:
-    """Return the hints, in Python and in a shell, for a truth with values other than 0 and 1.
-
-    ``swapped`` says that the scores of these rows are 0 or 1.
-    """
+    """Return the hints, in Python and in a shell, for a truth with values other than 0 and 1."""
     is_score = any(value % 1 != 0 for value in values)
     if is_score and not swapped:
         return f"use an expression, for example truth=pl.col({column.name!r}) > 0.5", None

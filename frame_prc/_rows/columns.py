@@ -135,15 +135,7 @@ def is_whole(dtype: pl.DataType) -> bool:
 
 
 def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
-    """Find every column of a request in the frame's schema, or raise the first problem.
-
-    Parameters
-    ----------
-    lf
-        The caller's frame.
-    request
-        What to find.
-    """
+    """Find every column of a request in the frame's schema, or raise the first problem."""
     # Asked for once, as each time Python objects are made for all columns of the frame.
     schema = lf.collect_schema()
     items = [find_keys(lf, "by", item, schema) for item in request.keys]
@@ -294,10 +286,7 @@ def _in_every_row(constant: pl.Expr) -> pl.Expr:
 
 
 def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
-    """Read the columns of a request from a lazy frame, and return where to find them.
-
-    For callers that use the rows more than once: the source may be slow, or change.
-    """
+    """Read the columns of a request from a lazy frame, and return where to find them."""
     found, moved = selected(lf, columns)
     return found.collect(), moved
 
@@ -445,10 +434,7 @@ def _check_no_counts(columns: Columns) -> None:
 
 
 def _check_models_apart(schema: pl.Schema, request: Request, used: Sequence[set[str]]) -> None:
-    """Refuse counts of several models that are added up: each item would count for each of them.
-
-    ``used`` are the columns of each key, by their place in the request.
-    """
+    """Refuse counts of several models that are added up: each item would count for each of them."""
     if not request.of_named_counts or request.model is not None or MODEL not in schema:
         return
     groupings = [range(len(used))] if request.groupings is None else request.groupings

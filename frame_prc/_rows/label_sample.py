@@ -104,10 +104,7 @@ def _mean_part(scores: Sequence[Column], *, ascending: bool) -> pl.Expr:
 
 
 def _with_probability(ranked: pl.LazyFrame, number: int) -> pl.LazyFrame:
-    """Add the probability of each row, whose sum in a segment is the number of rows to draw.
-
-    The first rows are drawn for certain, as many as would have more than a probability of 1.
-    """
+    """Add the probability of each row, whose sum in a segment is the number of rows to draw."""
     place = pl.int_range(pl.len()).over(_SEGMENT)
     rest = pl.col(_PART).cum_sum(reverse=True).over(_SEGMENT)
     left = number - pl.col(_PLACE)

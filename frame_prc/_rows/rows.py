@@ -162,11 +162,7 @@ class Rows(Execution):
         return ["weight"] if self.columns.weighted else []
 
     def amounts(self, positive: pl.Expr, *, squares: bool) -> dict[str, pl.Expr]:
-        """Return a row's amounts of ``pos`` and ``neg``, and maybe their squares, by name.
-
-        ``positive`` says whether a row is positive. Where each row counts as one, squares are left
-        out: they are the same.
-        """
+        """Return a row's amounts of ``pos`` and ``neg``, and maybe their squares, by name."""
         if self.has_counts:
             return {name: pl.col(name) for name in self.carried(squares=squares)}
         classes = dict(zip(SUMS, (positive, ~positive), strict=True))
@@ -197,10 +193,7 @@ class Rows(Execution):
     def with_checks_if(
         self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[Check]
     ) -> pl.LazyFrame:
-        """Return a small table made from the rows that raises if these are invalid.
-
-        Lazy rows are checked only where the table is suspicious. ``checks`` are further ones.
-        """
+        """Return a small table made from the rows that raises if these are invalid."""
         if self.in_memory:
             self.check()
             check(self.source, [*checks])
@@ -249,10 +242,7 @@ class Rows(Execution):
         return _of_source(source.lazy(), self.columns, source, check)
 
     def with_keys(self, keys: Sequence[pl.Series], kept: pl.Series) -> Rows:
-        """Return checked rows of one model in memory with other keys.
-
-        ``keys``, and which rows are ``kept``, are given for the rows that count.
-        """
+        """Return checked rows of one model in memory with other keys."""
         assert self.values is not None  # noqa: S101 - for the type checker
         place = pl.arange(self.values.height, eager=True)
         if self.usable is not None:

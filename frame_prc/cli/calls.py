@@ -126,10 +126,7 @@ class Call:
 
 
 def counted(call: Call, progress: Progress) -> pl.LazyFrame:
-    """Return the counts of one part of the rows after the other, added up.
-
-    All rows together would take ten times the memory, which grows with them.
-    """
+    """Return the counts of one part of the rows after the other, added up."""
     whole: pl.LazyFrame = call(call.source.rows)  # checks the schema
     parts = call.source.parts()
     if len(parts) == 1:

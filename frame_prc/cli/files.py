@@ -99,10 +99,7 @@ class Source:
         return [replace(self, paths=[path]) for path in self.paths]
 
     def parts(self) -> list[Source]:
-        """Return a source for each file, or for every ``PART`` rows of one with row groups.
-
-        All parts of text files have the dtypes of the whole.
-        """
+        """Return a source for each file, or for every ``PART`` rows of one with row groups."""
         files = replace(self, dtypes=self.schema).files()
         return [part for file in files for part in _slices(file)]
 
@@ -266,10 +263,7 @@ def opened(
     text: Sequence[str] = (),
     **csv: Any,
 ) -> Iterator[Source]:
-    """Yield the source that paths and globs name, once all files are checked.
-
-    ``text`` are columns of CSV files that are read as they stand.
-    """
+    """Yield the source that paths and globs name, once all files are checked."""
     with named_files(patterns, kind, separator, csv) as given:
         for file in given.files():
             _check_bytes(file)

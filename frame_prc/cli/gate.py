@@ -116,10 +116,7 @@ def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType])
 
 
 def is_passed(frame: pl.DataFrame, asked: Sequence[Condition], keys: Sequence[str]) -> bool:
-    """Return whether no row meets a condition; name those that do on standard error.
-
-    A row without a value is named as well, and does not fail.
-    """
+    """Return whether no row meets a condition; name those that do on standard error."""
     rows = frame.to_dicts()
     keys = [name for name in frame.columns if name in keys]
     failed = [_report(rows, condition, keys) for condition in asked]
