@@ -29,11 +29,7 @@ SCALE = pl.col(SCALES[1]) / pl.col(SCALES[0])  # what a negative weighs beside a
 
 
 def calibrated(referred: Any, lib: Any = pl) -> Any:
-    """Return points with scaled false positives.
-
-    ``referred`` are points with their reference (see :func:`with_reference`). Added is ``scale``,
-    what a negative counts as; ``unscaled_fp`` keeps the false positives.
-    """
+    """Return points with scaled false positives."""
     sums = [name for name in ("fp", "fp_a") if name in referred.collect_schema()]
     positives, negatives, odds = map(lib.col, ("positives", "negatives", "reference_odds"))
     return referred.with_columns(

@@ -42,11 +42,7 @@ class Extras:
     z: float | None = None
 
     def columns(self) -> dict[str, pl.Expr]:
-        """Return the columns by name, in order.
-
-        Points have precision and recall, and for intervals ``share``: the effective number of the
-        rows retrieved, as a share of their number.
-        """
+        """Return the columns by name, in order."""
         columns: dict[str, pl.Expr] = {}
         if self.envelope:
             columns["envelope"] = _envelope()
@@ -159,10 +155,7 @@ def _calibrated(prevalence: float) -> pl.Expr:
 
 
 def wilson(z: float) -> dict[str, pl.Expr]:
-    """Return the ends of the interval of precision; null where no row is retrieved.
-
-    ``share`` is the effective number of the rows retrieved, as a share of their number.
-    """
+    """Return the ends of the interval of precision; null where no row is retrieved."""
     retrieves, tp, fp = pl.when(_TP + _FP > 0), _TP * pl.col("share"), _FP * pl.col("share")
     return {
         "low": retrieves.then(wilson_low(tp, fp, z)),

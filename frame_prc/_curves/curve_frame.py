@@ -44,10 +44,7 @@ class CurveFrame:
 
 
 def read_curve(lf: pl.LazyFrame, *, ascending: bool = False) -> CurveFrame:
-    """Return a curve with its counts; those between two points are put at the second one.
-
-    ``ascending`` says that a lower score means more likely positive, so that thresholds ascend.
-    """
+    """Return a curve with its counts; those between two points are put at the second one."""
     check_option("ascending", ascending, (True, False))
     schema = lf.collect_schema()
     keys = curve_keys(schema)

@@ -40,10 +40,7 @@ _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
 
 
 def effective_share(z: float) -> pl.Expr:
-    """Return the effective number of the rows retrieved as a share of their number.
-
-    Points have running sums over clusters; ``z`` is the quantile of the normal distribution.
-    """
+    """Return the effective number of the rows retrieved as a share of their number."""
     sizes = _TP_SQUARED + 2 * _TP_TIMES_FP + _FP_SQUARED  # the sum of Q_c^2
     pairs = _RETRIEVED * _RETRIEVED - sizes  # of rows in different clusters
     every_pair = _RETRIEVED * (_RETRIEVED - 1)

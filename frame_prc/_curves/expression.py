@@ -8,10 +8,7 @@ from frame_prc._formulas import step_area
 
 
 def rank_expression(positive: pl.Expr, score: pl.Expr, *, ascending: bool) -> pl.Expr:
-    """Return the average precision of a group, the mean ratio of two ranks over its positives.
-
-    In an aggregation every use of a sorted column sorts again, and this needs only two ranks.
-    """
+    """Return the average precision of a group, the mean ratio of two ranks over its positives."""
     found = score.filter(positive).rank("max", descending=not ascending)
     retrieved = score.rank("max", descending=not ascending).filter(positive)
     return (found / retrieved).mean()

@@ -59,11 +59,7 @@ class GivenThresholds:
         return self.frame is not None and EXPECTED_COST in self.frame.collect_schema()
 
     def of(self, ranking: Ranking, first: int) -> pl.LazyFrame:
-        """Return ``segment, order``, the columns of the target, and ``held``.
-
-        Each segment has a row or more; ``first`` is the lowest order. Without a threshold, a
-        segment has a row with nulls.
-        """
+        """Return ``segment, order``, the columns of the target, and ``held``."""
         if self.frame is None:
             given = _of_rows(ranking)
         else:
@@ -243,10 +239,7 @@ def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
 
 
 def _with_direction(frame: pl.LazyFrame, rows: Rows, role: str) -> pl.LazyFrame:
-    """Return a frame that raises if its thresholds were chosen for scores in the other direction.
-
-    A result has a column for that where lower scores are more likely positive.
-    """
+    """Return a frame that raises if its thresholds are for scores in the other direction."""
     schema, keys = frame.collect_schema(), rows.columns.result_keys
     if ASCENDING in schema and ASCENDING not in keys:
         if schema[ASCENDING] not in (pl.Boolean, pl.Null):

@@ -47,11 +47,7 @@ def interval_columns(
     few: str | None = None,
     of_both_classes: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the columns of an interval, and the status, to be added one after the other.
-
-    Tables also have ``variance, bias`` and ``n_trials``, unless the method is that of Boyd. Those
-    of segments, and not of their mean, have ``few_negatives``.
-    """
+    """Yield the columns of an interval, and the status, to be added one after the other."""
     area, shortfall = col(ESTIMATE), col("shortfall")
     when = library(area).when
     if interval.method == "boyd":
@@ -167,11 +163,7 @@ def status(
     few: str | None = None,
     of_both_classes: bool = False,
 ) -> Any:
-    """Return the status, which says so if there are too few rows to trust the estimates.
-
-    ``few`` says of which rows, if not of positives.
-    Of a measure ``of_both_classes``, ``n_effective`` may be that of negatives.
-    """
+    """Return the status, which says so if there are too few rows to trust the estimates."""
     is_ok, when = col("status") == "ok", library(col("status")).when
     found = col("status")
     if few_negatives is not None:
@@ -199,10 +191,7 @@ def _text(col: Col, text: str) -> Any:
 
 
 def random_areas(positives: Any, negatives: Any, shares: Any, retrieved: Any) -> dict[str, Any]:
-    """Return the average precision of a random order of the labels, and 1 minus it.
-
-    See :mod:`frame_prc._inference.chance` for the sums ``shares`` and ``retrieved``.
-    """
+    """Return the average precision of a random order of the labels, and 1 minus it."""
     n, when = positives + negatives, library(positives).when
     # Without negatives there is only one order of the labels.
     mixed = negatives > 0

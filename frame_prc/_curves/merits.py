@@ -20,10 +20,7 @@ DIGITS = 12
 
 
 def merit(target: Target, col: Col, slack: Any) -> Any:
-    """Return how well a point meets a target; null if it does not.
-
-    ``slack`` is by how much sums may be rounded. Not for given thresholds.
-    """
+    """Return how well a point meets a target; null if it does not."""
     tp, fp, positives, negatives = (col(n) for n in ("tp", "fp", "positives", "negatives"))
     if target.all_of:
         met = reduce(and_, (~merit(one, col, slack).is_null() for one in target.all_of))
@@ -47,10 +44,7 @@ def merit(target: Target, col: Col, slack: Any) -> Any:
 
 
 def guaranteed_merit(target: Target, col: Col, bound: Any, slack: Any) -> Any:
-    """Return how well a point meets a target that new rows meet too; null if it does not.
-
-    ``bound`` is as in :mod:`frame_prc._inference.guarantees`.
-    """
+    """Return how well a point meets a target that new rows meet too; null if it does not."""
     tp, fp, real = col("tp"), col("fp"), ~col("opens")
     at_least, at_most = bound * (1 - slack), bound * (1 + slack)
     rules = {

@@ -56,12 +56,7 @@ def operating_points(
     given: GivenThresholds | None = None,
     bounds: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
-    """Return ``segment, order, held`` and the columns of operating points.
-
-    ``order`` numbers the rows of a segment: those of the targets, then those of given thresholds.
-    ``held`` is the threshold of a row whose threshold was not chosen here. ``bounds`` has a column
-    for each target with a guarantee: see :func:`bound_name`.
-    """
+    """Return ``segment, order, held`` and the columns of operating points."""
     check_row_numbers(targets, ranking.rows.columns)
     any_score = given is not None or any(map(is_of_any_score, targets))
     found = points(ranking, "all" if any_score else "corners")
@@ -201,10 +196,7 @@ def check_counts(columns: Columns) -> None:
 
 
 def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.Expr]:
-    """Return the merits of points, by which one is chosen for each target.
-
-    Given thresholds are compared with a ``score`` and a ``place``.
-    """
+    """Return the merits of points, by which one is chosen for each target."""
     # Merits become columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
     merits = {f"merit_{i}": _merit(i, target, ranking) for i, target in targets.items()}
@@ -212,10 +204,7 @@ def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.E
 
 
 def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment, order`` and the point of each target; null where none meets it.
-
-    Targets go by their ``order``, as do their merits.
-    """
+    """Return ``segment, order`` and the point of each target; null where none meets it."""
     columns = ["slot", *(name for name in _COUNTS if name not in ("precision", "tp"))]
     merits = [f"merit_{i}" for i in orders]
     best_of = {str(i): best(merit, *columns) for i, merit in enumerate(merits)}

@@ -55,12 +55,7 @@ def _along_step(col: Col, low: Any, share: Any) -> Any:
 
 
 def growth(col: Col, recall_range: tuple[float, float] | None) -> Iterator[dict[str, Any]]:
-    """Yield columns: the relative growth x of the retrieved rows, and what it is computed from.
-
-    ``log_growth`` is ``ln(1 + x)``, and ``curved`` is ``x - ln(1 + x)``.
-
-    These are columns because Polars plans an expression again wherever it is used.
-    """
+    """Yield columns: the relative growth x of the retrieved rows, and what it is computed from."""
     gain = col("tp") - col("tp_a")
     added = gain + (col("fp") - col("fp_a"))  # in the difference of two large sums it could vanish
     yield {"added": added, "slope": gain / added}

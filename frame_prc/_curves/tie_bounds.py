@@ -20,10 +20,7 @@ Col: TypeAlias = Callable[[str], Any]
 
 
 def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment`` and the bounds of its average precision over all orders within ties.
-
-    As in the area, rows that no threshold reaches are never retrieved and add nothing.
-    """
+    """Return ``segment`` and the bounds of its average precision over all orders within ties."""
     tp, tp_a = pl.col("tp"), pl.col("tp_a")
     adds = ranking.key.retrieved() & ~pl.col("opens") & (tp > tp_a)
     ties = running(ranking, TIES).with_columns(tp_a=tp.shift(1), fp_a=pl.col("fp").shift(1))

@@ -94,11 +94,7 @@ class AveragePrecision(Measure):
         return with_reference(cached(retrieved), ranking, self.calibration)
 
     def influences_of(self, points: Any, of: Dialect) -> Any:
-        """Return the same from scores that have positives, and the rows that open segments.
-
-        To be calibrated they have their reference (see
-        :func:`frame_prc._curves.calibration.with_reference`).
-        """
+        """Return the same from scores that have positives, and the rows that open segments."""
         if self.calibration is None:
             return _with_influence(points, of)
         return _centred(_with_influence(calibrated(points, of.lib), of), of)

@@ -38,10 +38,7 @@ def check_drawable(
 
 
 def variances(rows: Rows, resampling: Draws, bins: Bins | None) -> pl.LazyFrame:
-    """Return keys and ``variance``: that of the average precision over replicates.
-
-    Without keys there is one row.
-    """
+    """Return keys and ``variance``: that of the average precision over replicates."""
     from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy, which is optional
 
     ranking = rank(rows)  # for its segments alone, which are the same in bins
@@ -83,11 +80,7 @@ def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame
 
 
 def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
-    """Return cells in an order that does not depend on the order of the rows.
-
-    ``segment``; ``tie``, a number that ascends in ranking order; ``retrieved``, ``positive``,
-    ``weight``, ``cluster`` and ``size``.
-    """
+    """Return cells in an order that does not depend on the order of the rows."""
     rows.check_no_strata("resampling")
     if bins is None:
         score = unsigned_zero(pl.col("score"), rows.score_dtype)

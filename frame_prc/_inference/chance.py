@@ -32,11 +32,7 @@ _UNRETRIEVED = pl.col("unretrieved")
 
 
 def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.LazyFrame:
-    """Add the average precision of a random order of the labels, and 1 minus it.
-
-    ``table`` has ``positives`` and ``negatives``, and ``on`` names its column ``segment`` or its
-    keys. We know no such formula for weighted rows: they get the prevalence.
-    """
+    """Add the average precision of a random order of the labels, and 1 minus it."""
     n = _POSITIVES + _NEGATIVES
     if ranking.rows.columns.weighted:
         return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))

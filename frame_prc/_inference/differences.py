@@ -37,10 +37,7 @@ class Area(NamedTuple):
     n_effective: float
 
     def reach(self, z: float) -> tuple[float, float]:
-        """Return how far the limits are below and above, at the level of a normal deviate.
-
-        At 1 and 0 they are the binomial limits for trials that all succeed, or all fail.
-        """
+        """Return how far the limits are below and above, at the level of a normal deviate."""
         if self.area * self.shortfall == 0:
             alike = -math.expm1(_log_tail(z) / self.n_effective)
             return (alike, 0.0) if self.shortfall == 0 else (0.0, alike)

@@ -84,11 +84,7 @@ def binomial_cdf(k: float, n: float, share: float) -> float:
 
 
 def clopper_low(hits: float, misses: float, tail: float) -> float:
-    """Return the lower exact limit of a share of hits (Clopper & Pearson 1934).
-
-    The upper limit is 1 minus the lower limit of the misses. ``tail`` is the probability beyond the
-    limit; the numbers may be effective ones.
-    """
+    """Return the lower exact limit of a share of hits (Clopper & Pearson 1934)."""
     return 0.0 if hits <= 0 else beta_quantile(tail, hits, misses + 1)
 
 

@@ -11,12 +11,7 @@ _LIMITS = {"low": pl.Float64(), "high": pl.Float64()}
 
 
 def with_exact_limits(trials: pl.LazyFrame, tail: float) -> pl.LazyFrame:
-    """Add the limits ``low, high`` of the share of ``hits`` among ``hits`` and ``misses``.
-
-    The numbers may be effective ones. ``kept`` is the share of the hits that the lower limit
-    counts; the others are misses. ``tail`` is the probability beyond each limit. Limits are null
-    where there is no trial.
-    """
+    """Add the limits ``low, high`` of the share of ``hits`` among ``hits`` and ``misses``."""
 
     def limits(frame: pl.DataFrame) -> pl.DataFrame:
         found = [

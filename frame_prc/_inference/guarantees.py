@@ -68,11 +68,7 @@ def _rows_for(sample: Sample, points: Curves, target: Target) -> float:
 
 
 def needed(target: Target) -> int | None:
-    """Return the least number of rows for a guarantee, which is enough if none is an error.
-
-    They are positives for a recall, negatives for a false positive rate, and rows retrieved for a
-    precision. It is null if no number is enough.
-    """
+    """Return the least number of rows for a guarantee, which is enough if none is an error."""
     fails, share = 1 - _guarantee(target), target.value
     if target.criterion == "precision":
         fails /= _STARTS

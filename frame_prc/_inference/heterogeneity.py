@@ -116,10 +116,7 @@ def _interval_of_tau(
     variances: Sequence[float],
     level: float,
 ) -> tuple[float, float]:
-    """Return the limits of tau by the Q-profile, on the logit scale.
-
-    ``q_at`` is Q if the true logits have a standard deviation, and ``p_value`` that of a Q.
-    """
+    """Return the limits of tau by the Q-profile, on the logit scale."""
     tail, q = (1 - level) / 2, q_at(0.0)
     low = _root(lambda tau: p_value(q_at(tau)) - tail)
     # Segments may agree better than by chance, which does not show that tau is exactly 0: the upper
@@ -159,12 +156,7 @@ def correlated_spread_of(
     clusters: float,
     level: float = 0.95,
 ) -> Spread | None:
-    """Return how segments differ if clusters have rows in several of them.
-
-    ``sums`` are, for each of at least two segments, the influences of the clusters on its logit;
-    ``clusters`` is the effective number of clusters. There is nothing to return unless it is at
-    least that of the segments.
-    """
+    """Return how segments differ if clusters have rows in several of them."""
     k = len(logits)
     free = clusters - k + 1
     if free < 1:
@@ -221,10 +213,7 @@ def _of_contrasts(covariance: Sequence[Sequence[float]], added: float) -> list[l
 
 
 def _wald(contrasts: Sequence[float], covariance: Sequence[Sequence[float]]) -> float | None:
-    """Return the squared length of contrasts in units of their covariance, if it has full rank.
-
-    It is the squared solution of a triangular system, with the root by Cholesky.
-    """
+    """Return the squared length of contrasts in units of their covariance, if it has full rank."""
     root: list[list[float]] = []
     solved: list[float] = []
     for row, contrast in zip(covariance, contrasts, strict=True):
@@ -266,10 +255,7 @@ def _outside(x: float, errors: Sequence[tuple[float, int]]) -> float:
 
 
 def _grouped(errors: Sequence[float]) -> list[tuple[float, int]]:
-    """Return standard errors and how many segments have each.
-
-    The largest, on which the range depends most, are kept; others are in groups of neighbours.
-    """
+    """Return standard errors and how many segments have each."""
     ordered = sorted(errors)
     others, largest = ordered[:-_LARGEST], ordered[-_LARGEST:]
     size = max(1, -(-len(others) // _MOST_GROUPS))

@@ -55,11 +55,7 @@ def with_interval(
     few: str | None = None,
     of_both_classes: bool = False,
 ) -> pl.LazyFrame:
-    """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
-
-    ``table`` also has the average precision of a random order of the labels; that of segments, and
-    not of their mean, has a column ``few_negatives``.
-    """
+    """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status."""
     negatives = pl.col("few_negatives") if of_segments else None
     table = table.with_columns(pl.col(of).alias(ESTIMATE))
     for columns in interval_columns(

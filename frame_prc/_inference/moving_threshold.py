@@ -112,10 +112,7 @@ class Choice:
 
 
 def moved(points: Any, of_choice: Sequence[Any], of: Dialect) -> Any:
-    """Add to the influence of a row in each cell that of the threshold, which it moves.
-
-    Counts around it are those above the ``lower`` threshold that are not above the ``higher`` one.
-    """
+    """Add to the influence of a row in each cell that of the threshold, which it moves."""
     col, when = of.lib.col, of.lib.when
     tp, fp = (col(f"lower_{cell}") - col(f"higher_{cell}") for cell in ("tp", "fp"))
     around = points.with_columns(

@@ -40,11 +40,7 @@ _X, _END, _POSITIVES, _NEGATIVES = (pl.col(n) for n in ("x", "end", "positives",
 def with_partial_chance(
     table: pl.LazyFrame, ranking: Ranking, spec: AreaSpec, on: Sequence[str]
 ) -> pl.LazyFrame:
-    """Add the expected step area of a random order to a table of areas.
-
-    ``on`` names its column ``segment`` or its keys. In the rows of other methods it is null, as we
-    do not know what they are expected to have.
-    """
+    """Add the expected step area of a random order to a table of areas."""
     is_calibrated = REFERENCE in table.collect_schema()
     n, n_pos = pl.col("n"), pl.col("n_pos")
     if ranking.rows.columns.weighted or is_calibrated:
@@ -169,10 +165,7 @@ class _RandomOrder:
         return count + at_cut, mean + (below + 1) * at_cut
 
     def _at_most(self, most: int, n: int, positives: int, drawn: pl.Expr) -> pl.Expr:
-        """Return the probability of at most so many positives among the first rows of n.
-
-        From one row to the next it falls by the probability of going beyond.
-        """
+        """Return the probability of at most so many positives among the first rows of n."""
         if most < 0:
             return pl.lit(0.0)
         if most >= positives:

@@ -37,10 +37,7 @@ _ROUNDING = 1e-12
 
 
 def p_values(cells: pl.LazyFrame, resampling: Draws, *, in_memory: bool) -> pl.LazyFrame:
-    """Return ``segment`` and ``p_value`` of each segment that has both classes.
-
-    ``cells`` are those of a bootstrap: see :mod:`frame_prc._inference.bootstrap`.
-    """
+    """Return ``segment`` and ``p_value`` of each segment that has both classes."""
     schema = pl.Schema({"segment": cells.collect_schema()["segment"], "p_value": pl.Float64()})
 
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:

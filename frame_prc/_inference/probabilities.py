@@ -176,10 +176,7 @@ class MeanLoss(TiedMeasure):
 
     @property
     def rests_on(self) -> pl.Expr:
-        """How many rows the variance rests on, at most the effective number of all.
-
-        Of a good model a few large losses make up most of it.
-        """
+        """How many rows the variance rests on, at most the effective number of all."""
         every = effective_number(POSITIVES + NEGATIVES, pl.col("pos") + pl.col("neg"))
         return told_by(pl.col("variance"), pl.col("fourth"), every)
 
@@ -268,15 +265,7 @@ def _probability(score: Any) -> Any:
 
 
 def _moments(rows: pl.LazyFrame, loss: str, of: InPolars) -> pl.LazyFrame:
-    """Return the sums of the losses of the rows of each class, and of powers of their deviations.
-
-    Returns
-    -------
-    LazyFrame
-        ``segment`` and, of each class, how many rows it has, ``CLASS_share, CLASS_left``: what they
-        cost and 1 less it, added up and scaled down, and ``CLASS_2, CLASS_3, CLASS_4``: the sums of
-        these powers of their deviations from the mean of the class.
-    """
+    """Return the sums of the losses of each class, and of powers of their deviations."""
     scored = rows.with_columns(probability=_probability(pl.col("score")))
     on_positive, on_negative, *_ = _losses(loss, of)
     table = of.ranking.segments.table.select("segment").sort("segment")

@@ -44,10 +44,7 @@ SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 
 
 def variances(cells: pl.LazyFrame, resampling: Draws, *, in_memory: bool) -> pl.LazyFrame:
-    """Return ``segment`` and the ``variance`` of the average precision over replicates.
-
-    It is null if fewer than two replicates have positives.
-    """
+    """Return ``segment`` and the ``variance`` of the average precision over replicates."""
 
     def variance(_: Sample, replicates: Iterator[Curves]) -> list[tuple[float | None]]:
         areas = np.concatenate([_average_precisions(curves) for curves in replicates])
@@ -66,12 +63,7 @@ def aggregates(
     every_score: bool,
     in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return ``segment, order``, and aggregates of what replicates have, such as means.
-
-    ``statistics`` makes of the points of replicates, which are their segments, rows with ``order``
-    and the values to aggregate. Points are at scores that have positives, or at every score; their
-    ``own_precision`` and ``own_recall`` are those of the sample at this score.
-    """
+    """Return ``segment, order``, and aggregates of what replicates have, such as means."""
 
     def rows(sample: Sample, replicates: Iterator[Curves]) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
@@ -99,10 +91,7 @@ def aggregates(
 
 
 def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl.LazyFrame:
-    """Return the points of replicates, each of which is a segment that the start point opens.
-
-    ``columns_of_points`` are the same in each replicate.
-    """
+    """Return the points of replicates, each of which is a segment that the start point opens."""
     replicates, n_points = curves.tp.shape
     shape = (replicates, n_points + 1)
     amounts = {name: np.zeros(shape) for name in ("tp", "fp")}
@@ -268,10 +257,7 @@ class Sample:
     def exact_limits(
         self, observed: Curves, points: Sequence[int], level: float
     ) -> list[tuple[float, float]]:
-        """Return the exact limits of the precision at points of the sample (Clopper & Pearson).
-
-        With weights or clusters they are those of the effective number of rows.
-        """
+        """Return the exact limits of the precision at points of the sample (Clopper & Pearson)."""
         found = [point if point < observed.tp.shape[1] else None for point in points]
         counts = {
             name: [None if point is None else amounts[0, point] for point in found]
@@ -359,11 +345,7 @@ class Sample:
 
 
 def _drawn(random: np.random.Generator, sizes: Integers, number: int) -> Integers:
-    """Draw as many rows as there are, with replacement; return how many fall in each cell.
-
-    One row per replicate. Both ways have the same distribution; which one is faster depends on the
-    size of the cells.
-    """
+    """Draw as many rows as there are, with replacement; return how many fall in each cell."""
     rows = int(sizes.sum())
     if rows == 0:
         return np.zeros((number, len(sizes)), dtype=np.int64)
@@ -419,10 +401,7 @@ def _tail_of_all(drawn: Floats, level: float) -> float:
 
 
 def _precisions(curves: Curves, recalls: Sequence[float]) -> Floats:
-    """Return the precision at which each replicate reaches each recall, NaN where it does not.
-
-    It is the height of the steps whose area is the average precision.
-    """
+    """Return the precision at which each replicate reaches each recall, NaN where it does not."""
     tp = curves.tp
     height = np.where(tp > 0, precision(tp, curves.fp), np.nan)
     height = np.column_stack([height, np.full(len(tp), np.nan)])
@@ -430,10 +409,7 @@ def _precisions(curves: Curves, recalls: Sequence[float]) -> Floats:
 
 
 def _places(curves: Curves, recalls: Sequence[float]) -> Integers:
-    """Return the first point that reaches each recall, one row per replicate.
-
-    It is the number of points where none does.
-    """
+    """Return the first point that reaches each recall, one row per replicate."""
     tp, found = curves.tp, curves.tp > 0
     # The search below takes the first score with enough recall. Scores before the first true
     # positive must not match, not even at recall 0.

@@ -76,11 +76,7 @@ class RowInfluence:
         return rows.once(rows.windowed(self.windows()) if self.found is None else self.found)
 
     def in_ranking_order(self, place: int) -> pl.LazyFrame:
-        """Return the number, the class, the segment and the influence of each row that counts.
-
-        The influence is that of a unit of weight. The columns are ``row, positive`` and, with the
-        place for 0, ``segment_0, influence_0``.
-        """
+        """Return the number, the class, the segment and the influence of each row that counts."""
         names = {f"segment_{place}": pl.col("segment").set_sorted()}
         rows = self.ranking.rows
         if rows.many_in_memory and has_numpy():
@@ -125,11 +121,7 @@ def _at_once(ranking: Ranking, measure: Measure, steps: pl.DataFrame) -> pl.Lazy
 
 
 def _with_steps(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
-    """Return ``row_and_class, step`` of each ranked row that counts.
-
-    ``step`` is the number of scores with influences that rank above the row (see
-    :meth:`Measure.influences`), without the row that opens its segment.
-    """
+    """Return ``row_and_class, step`` of each ranked row that counts."""
     key, is_step = ranking.key, pl.col("is_step")
     steps = measure.points.last_rows(key) & ~key.unretrieved()
     ranked = ranking.in_order.select(key.row_and_class(), key.opens(), is_step=steps)
@@ -141,10 +133,7 @@ def _with_steps(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
 
 
 def _of_rows_after(steps: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the influences of the rows between each step and the next, including the next.
-
-    After the last step of a segment they are those of the row that opens it.
-    """
+    """Return the influences of the rows between each step and the next, including the next."""
     names, is_last = ["on_positive", "on_negative"], pl.col("opens").shift(-1, fill_value=True)
     below = pl.when("opens").then(pl.col(names)).forward_fill()
     return steps.select("segment", pl.when(is_last).then(below).otherwise(pl.col(names).shift(-1)))
@@ -154,12 +143,7 @@ def _of_rows_after(steps: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
-    """Return numbered rows that count with their influences, times their weight.
-
-    They are in the ranking order of the first area. ``influence_0`` and so on are those on each of
-    the areas, ``segment_0`` and so on the segments that differ from those of the first. ``pos`` is
-    the weight of a positive row, and 0 for a negative; ``neg`` that of a negative.
-    """
+    """Return numbered rows that count with their influences, times their weight."""
     first, *others = areas
     names = [*rows.carried(squares=False), *units_of(rows.columns)]
     of_others = []

@@ -41,10 +41,7 @@ _STD_ERROR, _DEGREES = pl.col("std_error"), pl.col("degrees")
 def with_deviations(
     table: pl.LazyFrame, keys: Sequence[str], value: pl.Expr, share: pl.Expr
 ) -> pl.LazyFrame:
-    """Add the terms of ``SPREAD`` to a table of segments; those without a value have none.
-
-    ``keys`` name the groups of segments that have a mean.
-    """
+    """Add the terms of ``SPREAD`` to a table of segments; those without a value have none."""
     used = pl.when(value.is_not_null()).then(share)
     mean = (used * value).sum() / used.sum()
     deviation = value - over(mean, keys)

@@ -293,10 +293,7 @@ class SegmentRows:
         return crc32(self.positives.tie.tobytes(), crc32(segments.tobytes()))
 
     def drawn(self, draws: Sequence[int]) -> Floats:
-        """Return how random segments differ; each draw has its own seed, whatever the thread.
-
-        Draws in which no two segments can be compared are left out.
-        """
+        """Return how random segments differ; each draw has its own seed, whatever the thread."""
         randoms = (np.random.default_rng([self.seed, draw]) for draw in draws)
         with np.errstate(all="ignore"):
             found = [self.spread(self.shuffled(random)) for random in randoms]
@@ -319,10 +316,7 @@ class SegmentRows:
         return Spread(*np.array([q, len(logit) - 1, mean, lowest, highest]))
 
     def _logits(self, labels: Labels) -> tuple[Floats, Floats]:
-        """Return the logits of the areas that have a standard error, and their variances.
-
-        They are those of the measure's influences.
-        """
+        """Return the logits of the areas that have a standard error, and their variances."""
         area, shortfall, variance, effective = self.areas(labels)
         scaled = variance / (area * shortfall) ** 2
         known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)

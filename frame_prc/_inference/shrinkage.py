@@ -43,12 +43,7 @@ class Shrunk(NamedTuple):
 
 
 def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool = True) -> Shrunk:
-    """Return draws of the true values of segments, always the same ones.
-
-    ``estimates`` are shares, ``variances`` theirs, NaN where they are not known, and ``rows`` the
-    effective numbers of rows that they rest on. One variance at least must be known. Shares
-    ``of_hits`` among these rows are kept half a row from 0 and 1; others are between them.
-    """
+    """Return draws of the true values of segments, always the same ones."""
     random = np.random.default_rng(0)
     end = 0.5 / (rows + 1) if of_hits else np.zeros_like(rows)
     inside = np.clip(estimates, end, 1 - end)

@@ -28,11 +28,7 @@ def adjusted(
     covariances: Sequence[Sequence[float]],
     places: Sequence[int],
 ) -> npt.NDArray[np.float64]:
-    """Return the corrected p-values of tests.
-
-    ``covariances`` has a row for each test, of what it tests with what each test of its block
-    does, and ``places`` which of these it is itself.
-    """
+    """Return the corrected p-values of tests."""
     order, number = np.argsort(p, kind="stable"), len(p)
     deviates = np.array([_deviate(p[i]) for i in order])
     roots = _roots(blocks, covariances, places)
@@ -60,10 +56,7 @@ def _deviate(p: float) -> float:
 def _roots(
     blocks: Sequence[Hashable], covariances: Sequence[Sequence[float]], places: Sequence[int]
 ) -> list[tuple[list[int], npt.NDArray[np.float64]]]:
-    """Return the tests of each block, and a root of the matrix of their correlations.
-
-    Tests of two areas of 1 have limits, but no variance: each is a block of its own.
-    """
+    """Return the tests of each block, and a root of the matrix of their correlations."""
     members: dict[Hashable, list[int]] = {}
     for test, block in enumerate(blocks):
         own = covariances[test][places[test]]

@@ -139,10 +139,7 @@ class Series:
     def looks(
         self, error: float, looks: int, bounds: Sequence[float]
     ) -> Iterator[tuple[int, float, int, float]]:
-        """Yield each look: its place, the largest difference, over how many periods, its bound.
-
-        ``bounds`` are those of earlier calls.
-        """
+        """Yield each look: its place, the largest difference, over how many periods, its bound."""
         places, differences = self.differences()
         drawn = self.watched.bounds(error, looks, bounds, len(places))
         weighted = self.watched.weighted(differences[None, :])
@@ -152,10 +149,7 @@ class Series:
             yield place, float(found[best]), self.watched.lengths(i)[best], drawn[i]
 
     def delay(self, error: float, looks: int, drop: float) -> float | None:
-        """Return how many looks find a drop of the logit that begins at the first, in the median.
-
-        There is none if half of the draws do not find it, and none of windows that overlap.
-        """
+        """Return how many looks find a drop from the first on, in the median; or none."""
         if self.window > 1:
             return None
         if len(self.watched.variances):

@@ -112,11 +112,7 @@ class Areas(Table):
         return found.with_columns(self._as_areas())
 
     def _as_shares(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Replace estimates by those of drawn areas, as shares of the largest area.
-
-        A gain is replaced by the precision that has it, so that both ends of a share are exact
-        limits. ``slope`` is how fast the share grows with the area.
-        """
+        """Replace estimates by those of drawn areas, as shares of the largest area."""
         most, counted = self._most()
         precision = 1 / (1 + (1 - _AUC) * (_NEGATIVES / _POSITIVES))
         of_gain = {"share": precision, "slope": precision**2 * (_NEGATIVES / _POSITIVES)}

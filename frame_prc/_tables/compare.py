@@ -99,10 +99,7 @@ class Differences(Table):
         return pl.col("measure").replace_strict(spans, return_dtype=pl.Float64) * difference
 
     def _conclusion(self, p_value: pl.Expr) -> pl.Expr:
-        """Return what the interval says of a loss up to the margin.
-
-        It is not worse where the limit of the interval on that side is within the margin.
-        """
+        """Return what the interval says of a loss up to the margin."""
         alpha, adjust = 1 - self.comparison.level, self.comparison.adjust
         # A loss beyond a margin is another test than those whose deviates are drawn.
         of_margin = adjusted("holm" if adjust == "max" else adjust, "p_margin")

@@ -135,11 +135,7 @@ class Heterogeneity(Table):
         return self.test != "q" and has_null and not is_sums and has_numpy()
 
     def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:
-        """Return the rows of the models whose segments are compared by permutation.
-
-        ``number`` is that of the segment; ``score, positive, weight`` and ``size``, how many rows
-        there are.
-        """
+        """Return the rows of the models whose segments are compared by permutation."""
         numbered = ranking.segments.numbered(_single_rows(rows)).select(
             "score", "positive", "weight", "size", number=_NUMBER
         )
@@ -313,10 +309,7 @@ class _Tested:
 
 
 def _first(used: pl.DataFrame, keys: Sequence[str], end: str, *, from_above: bool) -> pl.DataFrame:
-    """Return the keys and the area of the best or the worst segment, or a row of nulls.
-
-    Of equal areas it is the first one in the order of the keys.
-    """
+    """Return the keys and the area of the best or the worst segment, or a row of nulls."""
     ordered = used.sort(ESTIMATE, descending=from_above, maintain_order=True)
     names = [pl.col(key).alias(f"{end}_{i}") for i, key in enumerate(keys)]
     first = ordered.head(1).select(*names, _AREA.alias(f"{end}_value"))

@@ -115,11 +115,7 @@ def _product(pair: tuple[int, int], other: tuple[int, int]) -> pl.Expr:
 
 
 def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) -> pl.LazyFrame:
-    """Return the covariances and the variances of differences of each segment, by pair.
-
-    With clusters also the variance of each area, and the effective number of positives: without
-    them these are known from the scores alone.
-    """
+    """Return the covariances and the variances of differences of each segment, by pair."""
     names = [f"influence_{i}" for i in range(len(models))]
     influences, sums = [pl.col(name) for name in names], {}
     for k, (a, b) in enumerate(comparison.pairs):

@@ -17,10 +17,7 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 
 def with_lift(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the average precision divided by that of a random order, and corrected for it.
-
-    If no row is retrieved, a random order has 0, and there is no lift.
-    """
+    """Add the average precision divided by that of a random order, and corrected for it."""
     corrected = _rescaled(AVERAGE_PRECISION, "shortfall", RANDOM, RANDOM_SHORTFALL)
     return table.with_columns(
         lift=pl.when(pl.col(RANDOM) > 0).then(pl.col(AVERAGE_PRECISION) / pl.col(RANDOM)),

@@ -266,10 +266,7 @@ def _with_few_of(estimates: Estimates, table: pl.LazyFrame) -> pl.LazyFrame:
 def _trials(
     points: pl.LazyFrame, ranking: Ranking, z: float, scales: pl.LazyFrame | None
 ) -> dict[str, pl.LazyFrame]:
-    """Return the trials of precision and of recall: their sums ``tp, fp`` and a ``share``.
-
-    The share is that of an effective number of rows. With ``scales`` the prevalence is fixed.
-    """
+    """Return the trials of precision and of recall: their sums ``tp, fp`` and a ``share``."""
     wrong = {"precision": "fp", "recall": "fn"}
     columns = ranking.rows.columns
     if columns.cluster is None and not columns.weighted:

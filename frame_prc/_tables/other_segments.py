@@ -25,10 +25,7 @@ _VARIANCE_A, _VARIANCE_B = pl.col("variance"), pl.col("variance_b")
 
 
 def beside_other_segments(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
-    """Return a row per segment: its estimates, those of the others (``_b``), and ``covariance``.
-
-    ``variance_of_difference`` is null if the rows show no spread.
-    """
+    """Return a row per segment: its estimates, those of the others (``_b``), and ``covariance``."""
     estimates = Estimates.of(rows, measure_of(comparison.measured))
     weighted = estimates.keyed().with_columns(share=pl.when(_AREA.is_not_null()).then(_POSITIVES))
     table = cached(weighted.with_columns(_SHARE.fill_null(0)))

@@ -90,10 +90,7 @@ def _of_both_sides() -> list[pl.Expr]:
 
 
 def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
-    """Return each segment beside all rows.
-
-    Its own rows influence both areas; all others influence only the area of all rows.
-    """
+    """Return each segment beside all rows."""
     counted = numbered(rows)
     segments = Estimates.by_rows(counted, measure_of(comparison.measured))
     whole = Estimates.by_rows(counted.pooled(), _of_all(segments))
@@ -252,10 +249,7 @@ def _absence(is_named: pl.Expr, values: Mapping[str, object]) -> Check:
 
 
 def _previous(segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Return the segment before, in the order of the last key; a null key has no place in it.
-
-    ``reference`` names it, as in ``"week=2024-01-08"``, if its key has a text.
-    """
+    """Return the segment before, in the order of the last key; a null key has no place in it."""
     *others, last = rows.keys
     text = _as_text(pl.col(last), segments.collect_schema()[last])
     name = pl.lit(f"{rows.columns.result_keys[-1]}=")

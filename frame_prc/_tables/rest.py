@@ -36,11 +36,7 @@ _PLACE, _MOST_IN_BLOCK = pl.UInt16(), 2**16
 
 
 def rest_of_each_segment(rows: Rows, measure: Measure) -> pl.LazyFrame:
-    """Return the keys of each segment, and the estimates of all other rows of its model.
-
-    ``covariance`` is that of the segment and its rest, from the clusters with rows in both.
-    Segments without other rows are left out.
-    """
+    """Return the keys of each segment, and the estimates of all other rows of its model."""
     keys = rows.frame.select(rows.keys).collect_schema()
     numbers = dict.fromkeys((*_ESTIMATES, "covariance"), pl.Float64())
     return in_python(
@@ -82,11 +78,7 @@ def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
 
 
 def _in_order(rows: Rows, frame: pl.DataFrame, *, scored: bool) -> Rows:
-    """Return rows of one model in ranking order, with the number of their segment as their key.
-
-    Scores are replaced by their dense rank, unless they are needed: narrow keys that are already in
-    order are sorted fast.
-    """
+    """Return rows of one model in ranking order, with the number of their segment as their key."""
     score = unsigned_zero(pl.col("score"), rows.score_dtype)
     if not scored:
         score = score.rank("dense").cast(pl.UInt32)
@@ -143,10 +135,7 @@ def _given(every: Rows, calibration: Calibration) -> Calibration:
 
 
 def _rests(every: Rows, segments: pl.Series) -> Iterator[tuple[int, Rows]]:
-    """Yield the number of the first segment of each block, and the rests of all its segments.
-
-    The key of a rest is the place of its segment in the block.
-    """
+    """Yield the number of the first segment of each block, and the rests of all its segments."""
     others = every.frame.rename({"key_0": "other"}).collect()
     block = min(max(1, _ROWS_IN_BLOCK // max(1, others.height)), _MOST_IN_BLOCK)
     columns = replace(every.columns, key_dtypes={"place": _PLACE})

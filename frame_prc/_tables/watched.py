@@ -118,10 +118,7 @@ class Watched(Table):
     def _in_windows(
         self, rows: Rows, over: str, others: Sequence[str], names: dict[str, str]
     ) -> Rows:
-        """Return rows once for each period that they are evaluated in: their own, and later ones.
-
-        What is watched is not evaluated together with the reference.
-        """
+        """Return rows once for each period that they are evaluated in, their own and later."""
         if self.window == 1:
             return rows
         periods = self._periods(rows, names).sort(*others, over)
@@ -343,10 +340,7 @@ class _Watch:
 
 
 def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
-    """Look at each period of each segment in turn; each alarm allows for more (Javanmard 2015).
-
-    The expected share of false alarms among all is at most the error.
-    """
+    """Look at each period of each segment in turn; each alarm allows for more (Javanmard 2015)."""
     every = [
         (watch.rows[place][over], number, place, z)
         for number, watch in enumerate(watches)
