@@ -191,10 +191,7 @@ class CurveVerbs(Evaluated[FrameT]):
         -----
         The band lies between two percentiles of the precision over the replicates that reach the
         recall, or the limits of Clopper & Pearson (1934) for the rows retrieved there, if these are
-        farther away: so it has a width also where no negative is ranked as high. In simulations,
-        95 % bands cover 94 to 100 % where the status is ``"ok"``, and with ``calibrate`` 97 to 100
-        %, as their limits allow for another share of positives in each sample;
-        ``examples/guide/statistics.md`` in the repository has more.
+        farther away. Coverage: ``examples/guide/statistics.md``.
 
         Examples
         --------

@@ -55,7 +55,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         """Best threshold of each segment for a target, or given ones.
 
         Give any number of targets, each as a number or a list. Of equally good points, the most
-        precise is taken, then that of highest recall, then that of highest threshold.
+        precise is taken, then that of highest recall, then of highest threshold.
 
         Parameters
         ----------
@@ -85,15 +85,13 @@ class DecisionVerbs(Evaluated[FrameT]):
             of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and ``predicted_count``.
         guarantee
             Choose thresholds that meet the target on new rows too, with at least this probability,
-            such as ``0.95``. Without it, about half miss it there. For ``recall``, ``precision``
-            and ``fpr``. Of too few rows, the row holds nulls: ``n_counted`` is how many positives
-            (``recall``), negatives (``fpr``) or rows (``precision``) there are in effect, and
-            ``n_needed`` how many of them, for a ``precision`` predicted positive, can be enough.
-            Needs NumPy.
+            such as ``0.95``: for ``recall``, ``precision`` and ``fpr``. Of too few rows, the row
+            holds nulls: ``n_counted`` is how many positives (``recall``), negatives (``fpr``) or
+            rows (``precision``) there are in effect, and ``n_needed`` how many can be enough. Needs
+            NumPy.
         calibrate
             The prevalence where the thresholds will be used, as in :func:`average_precision`:
-            precision, F scores, costs and budgets are those of rows there. Recall and false
-            positive rate stay.
+            precision, F scores, costs and budgets are those of rows there.
         ci
             Add intervals of this level for the precision and the recall of new rows at each
             threshold. At a ``threshold=`` they are Wilson's. A threshold chosen on these rows does
@@ -112,8 +110,7 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``n_counted, n_needed``. With ``details`` also ``criterion, target_value, tp, fp, fn,
             tn, fpr, f_score, predicted_rate``, with ``calibrate`` ``reference_prevalence``, with
             ``ci`` ``recall_low, recall_high``; with ``ascending=True`` always ``ascending``. Sorted
-            by the keys, then in the order of the parameters above, thresholds of a column or frame
-            last.
+            by the keys, then in the order of the parameters above.
 
             ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
             ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a
@@ -122,9 +119,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         Notes
         -----
         Hold what is chosen to other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``,
-        then ``test.prc.operating_points(..., threshold=chosen)``, or any measure there by
-        ``at=chosen``, such as ``test.prc.compare_models(..., measure="mcc", at=chosen)``. Inside
-        DuckDB, Spark and Ibis ``threshold`` is numbers, and ``ci`` is for these only, without
+        then ``test.prc.operating_points(..., threshold=chosen)``, or ``at=chosen`` of other verbs.
+        Inside DuckDB, Spark and Ibis ``threshold`` is numbers, and ``ci`` for these only, without
         ``cluster``.
 
         Examples

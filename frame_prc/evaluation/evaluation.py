@@ -312,16 +312,6 @@ def evaluate(
     positives      3 (60.0%)
     few positives  4 of 4 have fewer than 20
     few negatives  4 of 4 have fewer than 20
-    >>> ev.average_precision().head(2)
-    shape: (2, 6)
-    ┌───────┬────────┬─────┬───────┬───────────────────┬────────┐
-    │ model ┆ region ┆ n   ┆ n_pos ┆ average_precision ┆ status │
-    │ ---   ┆ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---    │
-    │ str   ┆ str    ┆ i64 ┆ i64   ┆ f64               ┆ str    │
-    ╞═══════╪════════╪═════╪═══════╪═══════════════════╪════════╡
-    │ new   ┆ north  ┆ 3   ┆ 2     ┆ 1.0               ┆ ok     │
-    │ new   ┆ south  ┆ 2   ┆ 1     ┆ 1.0               ┆ ok     │
-    └───────┴────────┴─────┴───────┴───────────────────┴────────┘
     """
     check_frame(unwrapped(frame), engines=True)
     ev = Evaluation(frame, {"truth": truth, "score": score, **roles}, level_of(ci))

@@ -59,9 +59,8 @@ class PictureVerbs(Evaluated[FrameT]):
         """Draw the precision-recall curve of each segment and model.
 
         Curves are steps whose area is the average precision. A dashed line marks the prevalence.
-        The average precision is in the legend or above each panel, with its interval if there is
-        one, and the number of positives. The point nearest the mouse shows its threshold,
-        precision, recall, ``tp`` and ``fp``. Needs Altair: ``pip install altair``.
+        The point nearest the mouse shows its threshold, precision, recall, ``tp`` and ``fp``. Needs
+        Altair: ``pip install altair``.
 
         Parameters
         ----------
@@ -109,23 +108,17 @@ class PictureVerbs(Evaluated[FrameT]):
         Returns
         -------
         altair.LayerChart, altair.ConcatChart or altair.VConcatChart
-            ``chart.save("curves.html", inline=True)`` writes a page that works offline;
-            ``curves.svg`` and ``curves.png`` need no network either. A ``.png`` has two pixels per
-            pixel of the chart, unless ``scale_factor`` or ``ppi`` is given. A chart has up to 60
-            lines: of more segments it shows the 20 lowest, the 20 highest and the 20 largest (fewer
-            with several models), and says so. A curve has up to 800 points. If points were left
-            out, ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off
-            at most, and ``"roc_error"`` the same for ROC curves; from 0.005 on, the text above the
-            chart says so too. With ``x="threshold"`` all counts are exact, at each of up to 240
-            scores, or else at about as many thresholds. Segments whose average precision is
-            undefined are listed with the reason, and have no line.
+            ``chart.save("curves.html", inline=True)`` writes a page that works offline,
+            ``curves.svg`` and ``curves.png`` pictures. A chart has up to 60 lines: of more segments
+            the 20 lowest, the 20 highest and the 20 largest. If points were left out,
+            ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off at
+            most; from 0.005 on, the text above the chart says so too. Segments whose average
+            precision is undefined are listed with the reason, and have no line.
 
         Notes
         -----
         If the rows do not fit in memory, draw their counts: ``counts(..., thresholds=1001)``, then
-        ``score="threshold", pos="pos", neg="neg"``. There is no interval for sums of weights in
-        ``pos`` and ``neg``, nor for weighted curves. For a curve thinned by ``keep=``, the average
-        precision is that of the remaining steps, marked with "≈".
+        ``score="threshold", pos="pos", neg="neg"``.
 
         Examples
         --------
@@ -193,21 +186,16 @@ class PictureVerbs(Evaluated[FrameT]):
         Returns
         -------
         altair.ConcatChart
-            One row per segment, up to 200, below one of all rows. It shows the average precisions,
-            a tick at that of a random ranking (calibrated or with weights, at the prevalence), and
-            the numbers of positives and of rows. The points of a curve frame count as ties, so any
-            ``keep`` other than ``"all"`` moves its ticks towards the prevalence. A difference is
-            the second model minus the first, or each model minus the baseline; for counts, a curve
-            frame or ``model`` it has no interval. Segments whose average precision is undefined
-            have the reason instead of the dot; sorted by value or difference, they come last. Save
-            the chart as one of :func:`plot`.
+            One row per segment, up to 200, below one of all rows, with a tick at a random ranking
+            and the numbers of positives and of rows. A difference is the second model minus the
+            first, or each model minus the baseline; for counts, a curve frame or ``model`` it has
+            no interval. Segments whose average precision is undefined have the reason instead of
+            the dot. Save the chart as one of :func:`plot`.
 
-            If one key has dates or datetimes, and ``sort`` is not given, the chart has time as its
-            horizontal axis, with a line and a ribbon per model, a dashed line for a random ranking,
-            and a panel for each value of the other keys, up to 24 (with more, it has rows). There
-            are up to 2,000 points. A segment whose average precision is undefined leaves a gap,
-            marked with a cross. A date without rows does not. Datetimes are shown in their own time
-            zone.
+            If one key has dates or datetimes, and ``sort`` is not given, time is the horizontal
+            axis, with a line and a ribbon per model, and a panel for each value of the other keys,
+            up to 24. A segment whose average precision is undefined leaves a gap, marked with a
+            cross.
 
         Notes
         -----
@@ -229,21 +217,6 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> chart = df.prc.plot_summary("late", "score", by="region")
         >>> type(chart).__name__
         'ConcatChart'
-
-        Average precision by week, in order, for a frame with a column ``day`` of dates:
-
-        >>> days = df.with_columns(day=pl.date(2024, 1, 1 + 3 * pl.int_range(pl.len())))
-        >>> week = pl.col("day").dt.truncate("1w")
-        >>> chart = days.prc.plot_summary("late", "score", by=week)
-
-        In windows that overlap: repeat each row in every window that it belongs to, here in those
-        of the four weeks up to each week. A lazy frame stays lazy.
-
-        >>> up_to = pl.date_ranges(week, week.dt.offset_by("3w"), "1w")
-        >>> windows = days.lazy().with_columns(up_to=up_to).explode("up_to")
-        >>> chart = windows.prc.plot_summary("late", "score", by="up_to")
-        >>> windows.prc.average_precision("late", "score", by="up_to").collect()["n"].to_list()
-        [3, 5, 5, 5, 2]
         """
         from frame_prc._charts.options import KINDS, SORTS, chart_look, check_altair, check_width
 
@@ -361,8 +334,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
         The page needs no network. Its first screen answers four questions, each with a sentence and
         a picture: how good, which model, which segment, which threshold. Below are the curves, the
-        scorecard as a table that sorts and filters, and the alerts, precision and recall at each
-        threshold, with intervals. Its numbers are also written as JSON.
+        scorecard, and the alerts, precision and recall at each threshold.
 
         Parameters
         ----------
@@ -410,14 +382,11 @@ class PictureVerbs(Evaluated[FrameT]):
         Notes
         -----
         The numbers are those of :func:`summary` with ``overall=True``, of :func:`compare_models`
-        and :func:`compare_segments`, both adjusted by Holm's method, of
-        :func:`heterogeneity`, of :func:`curve` with an integer ``keep``, and of
-        :func:`operating_points` at up to about 200 thresholds, with the intervals of their
-        precision and recall. Up to 200 segments have curves; of more, the 20 worst, the 20 best and
-        the 20 largest. Without single rows of models side by side, as in counts and in long data,
-        models are not tested; without single rows, segments are not tested either. Weighted rows
-        have no intervals at thresholds. ``frame_prc/_report/report.schema.json`` describes the
-        JSON.
+        and :func:`compare_segments`, both adjusted by Holm's method, of :func:`heterogeneity` and
+        :func:`curve`, and of :func:`operating_points` at about 200 thresholds. Up to 200 segments
+        have curves; of more, the 20 worst, the 20 best and the 20 largest. Without single rows of
+        models side by side nothing is tested. ``frame_prc/_report/report.schema.json`` describes
+        the JSON.
 
         Examples
         --------

@@ -101,12 +101,10 @@ class SearchVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        All segments are ranked by one sort, and their areas put beside the mean of the others. What
-        looks far from it is compared as :func:`compare_segments` does, and its p-value put beside
-        the largest difference that 1,999 draws from the overlap of the segments show (Westfall &
-        Young 1993). Numbers are those of the rows outside of the finds above. What was found was
-        chosen for being far from the others, and is nearer on other rows, so look at it there.
-        ``examples/guide/statistics.md`` in the repository has simulated error rates.
+        P-values are beside the largest difference that 1,999 draws from the overlap of the segments
+        show (Westfall & Young 1993). Numbers are those of the rows outside of the finds above. What
+        was found was chosen for being far from the others, so look at it on other rows.
+        ``examples/guide/statistics.md`` has simulated error rates.
 
         Examples
         --------
@@ -173,9 +171,8 @@ class SearchVerbs(Evaluated[FrameT]):
     ) -> FrameT:
         """Weeks in order against a reference, with one error for all looks.
 
-        Who tests each week at 5 % has an alarm in most quiet years. Here all looks at all segments
-        share one error. Each compares the last week, and the mean of the last 2, 4, 8 ..., with the
-        first weeks: a change may be large, or last.
+        All looks at all segments share one error. Each compares the last week, and the mean of the
+        last 2, 4, 8 ..., with the first weeks.
 
         Parameters
         ----------
@@ -229,11 +226,10 @@ class SearchVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        How much periods differ beyond sampling is learned from those of the reference, and allowed
-        for as far as it tells: take 8 or more. Periods are of similar size, or those of the
-        reference larger: few positives have an area that is too high. Segments share the error
-        equally. Clusters are taken to be within periods: users who come back every week make weeks
-        more alike than is assumed. Error rates and delays: ``examples/guide/statistics.md``.
+        How much periods differ beyond sampling is learned from those of the reference: take 8 or
+        more. Segments share the error equally. Clusters are taken to be within periods: users who
+        come back every week make weeks more alike than is assumed. Error rates:
+        ``examples/guide/statistics.md``.
 
         Examples
         --------

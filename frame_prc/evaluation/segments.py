@@ -148,9 +148,8 @@ class SegmentVerbs(Evaluated[FrameT]):
     ) -> FrameT:
         """How good each segment probably is, small ones included.
 
-        A segment with few rows looks better or worse than it is by chance, and the worst of many
-        looks worse. Here each is moved towards the mean of all, the further the less its own rows
-        tell (empirical Bayes), so that small segments need not be left out.
+        Each is moved towards the mean of all, the further the less its own rows tell (empirical
+        Bayes).
 
         Parameters
         ----------
@@ -186,13 +185,10 @@ class SegmentVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        Segments are taken as independent and of one kind: their true values are normal on the
-        logit scale, whatever their size. If large segments are better, small ones are moved too
-        far up, and of two groups of segments ``probability_worst`` is too sure. How far true values
-        spread is not taken as known, but averaged over (Gelman et al., Bayesian Data Analysis,
-        5.4), by up to 4,000 draws that are always the same. The bias of the average precision is
-        taken off first. If no segment is likely to be the worst, none should be named.
-        ``examples/guide/statistics.md`` has a simulation.
+        Segments are taken as independent and of one kind: their true values are normal on the logit
+        scale, whatever their size (Gelman et al., Bayesian Data Analysis, 5.4). If large segments
+        are better, small ones are moved too far up. If no segment is likely to be the worst, none
+        should be named. ``examples/guide/statistics.md`` has a simulation.
 
         Examples
         --------
