@@ -103,20 +103,6 @@ def above_average(precision: ExprT, error: ExprT, area: ExprT, shortfall: ExprT)
     return above
 
 
-def wilson_low(hits: ExprT, misses: ExprT, z: float) -> ExprT:
-    """Return the lower end of Wilson's interval for a share of hits (1927, JASA 22:209).
-
-    The upper end is 1 minus the lower end for the misses. The smaller root is computed as the
-    product of both over the larger one, which keeps every digit when hits are few. Without hits
-    the result is 0, even if ``z`` is 0.
-    """
-    n = hits + misses
-    root = (hits * (misses / n) + z * z / 4).sqrt()
-    low = hits / n * (hits / (hits + z * z / 2 + z * root))
-    found: ExprT = library(hits).when(hits > 0).then(low).otherwise(0.0)
-    return found
-
-
 def normal_quantile(level: float) -> float:
     """Return ``z`` such that the share ``level`` of a normal lies within ``z`` standard errors."""
     return NormalDist().inv_cdf((1 + level) / 2)

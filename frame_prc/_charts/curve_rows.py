@@ -15,7 +15,7 @@ from frame_prc._charts.text import criterion_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.curve import AT_RECALL
 from frame_prc._curves.thinning import THINNED
-from frame_prc._formulas import calibrated_precision, normal_quantile, recall
+from frame_prc._formulas import calibrated_precision, recall
 from frame_prc._lazy import left_join
 from frame_prc._request.specs import LEAST_POINTS, Draws, Target
 from frame_prc._tables.band import Band
@@ -82,7 +82,7 @@ def chart_rows(
     room = _MOST_ROWS - band.height - _ROWS_OF_PANEL * more_panels
     room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
     curve = _numbered(held(_curve(segments, sizes, room - room_of_roc, options)), lines)
-    if options.wilson:
+    if options.intervals:
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
@@ -93,7 +93,7 @@ def chart_rows(
     return ChartRows(
         curve=curve,
         roc=_with_digits(_numbered(roc, lines)),
-        ribbon=curve if options.wilson else band,
+        ribbon=curve if options.intervals else band,
         points=point_rows(segments, lines, options.targets),
         overlay=pl.DataFrame() if behind is None else overlay_rows(segments, lines, behind),
         overlay_kind=behind,
@@ -123,13 +123,13 @@ def _curve(
 ) -> pl.DataFrame:
     """Return curves that have up to ``room`` points together."""
     most = min(_most_points(sizes, room), _MOST_POINTS)
-    z = normal_quantile(options.level) if options.wilson else None
-    curve = segments.curves(most, z)
+    level = options.level if options.intervals else None
+    curve = segments.curves(most, level)
     if most >= max(sizes, default=0):
         return curve
     # Thinned curves have fewer points than allowed where they are flat, so try a larger limit.
     larger = min(max(most * room // max(curve.height, 1), most), _MOST_POINTS)
-    longer = segments.curves(larger, z) if larger > most else curve
+    longer = segments.curves(larger, level) if larger > most else curve
     return longer if longer.height <= room else curve
 
 

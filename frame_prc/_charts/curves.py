@@ -220,8 +220,8 @@ class CurveChart:
     def notes_on_ribbons(self) -> Iterator[str]:
         """Yield what ribbons are, and what intervals take for clusters."""
         options, percent = self.options, text.percent_text(self.options.level)
-        if options.wilson:
-            yield f"Ribbon: {percent} interval of precision at each threshold (Wilson)."
+        if options.intervals:
+            yield f"Ribbon: {percent} interval of precision at each threshold."
         elif options.band:
             yield f"Ribbon: pointwise {percent} band of precision, at each recall by itself."
         if self.segments.cluster is not None:

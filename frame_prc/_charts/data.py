@@ -112,17 +112,17 @@ class EvaluatedSegments:
         models = [pl.col("key_0").cast(pl.Enum(self.models))] if self.models else []
         return self.table.with_columns(models)
 
-    def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
+    def curves(self, keep: Keep, level: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        return self._points(Curve(self.start, keep, extras=Extras(z=z)))
+        return self._points(Curve(self.start, keep, extras=Extras(level=level)))
 
-    def at_thresholds(self, bins: Bins, z: float | None = None) -> pl.DataFrame:
+    def at_thresholds(self, bins: Bins, level: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves at thresholds."""
-        return self._points(Curve(None, "all", bins, Extras(z=z)))
+        return self._points(Curve(None, "all", bins, Extras(level=level)))
 
     def _points(self, curve: Curve) -> pl.DataFrame:
         # Counts do not tell which rows are of one cluster.
-        rows = self.counts if curve.extras.z is None or self.cluster is None else self.given
+        rows = self.counts if curve.extras.level is None or self.cluster is None else self.given
         return self._numbered(curve, rows).drop_nulls("recall")
 
     def finite_scores(self) -> pl.Series:

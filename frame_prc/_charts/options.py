@@ -40,13 +40,14 @@ _MOST_F_SCORES = 9
 class ChartOptions:
     """The options of the chart of curves.
 
-    ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``targets`` are
-    the operating points to mark. Without ``iso_f1`` there are the usual scores, if panels are few.
+    ``intervals`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``targets``
+    are the operating points to mark. Without ``iso_f1`` there are the usual scores, if panels are
+    few.
     """
 
     x: ChartX
     level: float
-    wilson: bool
+    intervals: bool
     band: bool
     iso_f1: tuple[float, ...] | None
     targets: tuple[Target, ...]
@@ -61,7 +62,7 @@ class ChartOptions:
         """Up to how many lines of one model share a panel if nothing else is asked for."""
         if self.overlay in {"pooled", "mean"}:
             return 1
-        return _FEW_RIBBONS if self.wilson or self.band else _FEW_LINES
+        return _FEW_RIBBONS if self.intervals or self.band else _FEW_LINES
 
     @property
     def threshold(self) -> float | None:
@@ -105,7 +106,7 @@ def chart_options(
     options = ChartOptions(
         x=x,
         level=_LEVEL if ci is None else confidence(ci),
-        wilson=ci is not None and not band,
+        intervals=ci is not None and not band,
         band=band,
         iso_f1=_f_scores(iso_f1),
         targets=_targets(points),

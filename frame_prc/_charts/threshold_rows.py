@@ -14,7 +14,7 @@ from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.steps import multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._formulas import f_score, normal_quantile
+from frame_prc._formulas import f_score
 from frame_prc._request.specs import Target
 from frame_prc._request.thresholds import Bins
 from frame_prc._tables.operating_points import OperatingPoints
@@ -98,10 +98,10 @@ def _rates(
     thresholds: Sequence[float],
     options: ChartOptions,
 ) -> pl.DataFrame:
-    z = normal_quantile(options.level) if options.wilson else None
+    level = options.level if options.intervals else None
     # As a Float32, a large threshold is infinite.
     bins = Bins(list(thresholds), ascending=segments.given.ascending)
-    points = _finite(segments.at_thresholds(bins, z))
+    points = _finite(segments.at_thresholds(bins, level))
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"
     )

@@ -146,7 +146,7 @@ class _ThresholdChart:
         return mark.encode(x=layout.x, y=layout.y, color=self._colour())
 
     def _ribbon(self, line: int, layout: PanelLayout) -> list[AnyChart]:
-        if not self.options.wilson:
+        if not self.options.intervals:
             return []
         colour = self.look.colours(1)[0]
         look = {"opacity": 0.22, "interpolate": self._interpolate, "color": colour}

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.effective_rows import effective_share
+from frame_prc._curves.calibration import deployed_share
+from frame_prc._curves.effective_rows import MOMENTS, moments_of_clusters, of_rows_at_prevalence
+from frame_prc._curves.logit_intervals import limits_of_share
 from frame_prc._curves.thinning import THINNED, thin
 from frame_prc._formulas import (
     calibrated_precision,
+    odds_ratio,
     precision,
     precision_gain,
     recall,
     recall_gain,
-    wilson_low,
 )
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import CORNERS, TIES, running
@@ -34,14 +36,14 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 @dataclass(frozen=True)
 class Extras:
-    """Optional columns of a curve; ``z`` is the normal quantile for intervals of precision."""
+    """Optional columns of a curve; ``level`` is that of the intervals of precision."""
 
     envelope: bool = False
     gain: bool = False
     calibrate: float | None = None
-    z: float | None = None
+    level: float | None = None
 
-    def columns(self) -> dict[str, pl.Expr]:
+    def columns(self, *, clusters: bool = False) -> dict[str, pl.Expr]:
         """Return the columns by name, in order."""
         columns: dict[str, pl.Expr] = {}
         if self.envelope:
@@ -50,16 +52,19 @@ class Extras:
             columns |= _gains()
         if self.calibrate is not None:
             columns["precision_calibrated"] = _calibrated(self.calibrate)
-        if self.z is not None:
-            columns |= {f"precision_{end}": limit for end, limit in wilson(self.z).items()}
+        if self.level is not None:
+            moments = moments_of_clusters() if clusters else None
+            limits = limits_of_share(_TP, _FP, self.level, moments)
+            columns |= {f"precision_{end}": limit for end, limit in limits.items()}
+            if self.calibrate is not None:
+                columns |= _calibrated_limits(self.calibrate, self.level)
         return columns
 
-    def added_to(self, points: pl.LazyFrame, *, clusters: bool) -> pl.LazyFrame:
-        """Return points with the columns; ``clusters`` says that they have sums over clusters."""
-        if self.z is not None:
-            share = effective_share(self.z) if clusters else pl.lit(1.0)
-            points = points.with_columns(share=share)
-        return points.with_columns(**self.columns())
+    def with_moments(self, points: pl.LazyFrame) -> pl.LazyFrame:
+        """Return points with what the intervals of the calibrated precision need."""
+        if self.calibrate is None or self.level is None:
+            return points
+        return of_rows_at_prevalence(points, self.level)
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,11 @@ class Curve(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the curve of rows."""
         _check_interval(rows, self.extras)
-        clusters = self.extras.z is not None and rows.clustered
+        clusters = self.extras.level is not None and rows.clustered
         ranking, has_start = rank(rows, self.bins, clusters=clusters), self.start is not None
         frame = _with_rates(points(ranking, self.keep), self.start)
-        frame = self.extras.added_to(frame, clusters=clusters)
+        frame = self.extras.with_moments(frame)
+        frame = frame.with_columns(**self.extras.columns(clusters=clusters))
         if isinstance(self.keep, int):
             # A start point that is not shown does not count.
             frame = thin(frame, self.keep + (not has_start))
@@ -94,9 +100,15 @@ class Curve(Table):
 
 def _check_interval(rows: Rows, extras: Extras) -> None:
     """Raise if an interval of precision is wanted for sums of weights, or rows in strata."""
-    if extras.z is not None:
+    if extras.level is not None:
         rows.check_no_strata("the interval of a curve")
-    if extras.z is not None and rows.columns.weighted:
+        if rows.clustered and extras.calibrate is not None:
+            raise OptionError(
+                "ci= of a curve is given with calibrate= and cluster=",
+                "two of them",
+                "operating_points(threshold=..., calibrate=, ci=) has these intervals",
+            )
+    if extras.level is not None and rows.columns.weighted:
         # A picture is drawn from counts, also where its caller has weighted rows.
         hint = rows.columns.count_hint
         counts = f"; {hint}" if hint else ""
@@ -154,12 +166,14 @@ def _calibrated(prevalence: float) -> pl.Expr:
     )
 
 
-def wilson(z: float) -> dict[str, pl.Expr]:
-    """Return the ends of the interval of precision; null where no row is retrieved."""
-    retrieves, tp, fp = pl.when(_TP + _FP > 0), _TP * pl.col("share"), _FP * pl.col("share")
+def _calibrated_limits(prevalence: float, level: float) -> dict[str, pl.Expr]:
+    """Return the limits of the precision of these rows as they are seen from a prevalence."""
+    scale = odds_ratio(_POSITIVES, _NEGATIVES, (1 - prevalence) / prevalence)
+    limits = limits_of_share(_TP, _FP, level, list(map(pl.col, MOMENTS)))
+    has_both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
     return {
-        "low": retrieves.then(wilson_low(tp, fp, z)),
-        "high": retrieves.then(1 - wilson_low(fp, tp, z)),
+        f"precision_calibrated_{end}": has_both.then(deployed_share(limit, scale))
+        for end, limit in limits.items()
     }
 
 

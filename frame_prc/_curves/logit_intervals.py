@@ -6,7 +6,7 @@ Columns are expressions of Polars or of Narwhals; ``col`` is that of the library
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from frame_prc._formulas import library, normal_quantile, wallace
@@ -87,6 +87,35 @@ def limits_of(estimate: Any, shortfall: Any, factor: Any) -> dict[str, Any]:
     return {"ci_low": low / (shortfall + low), "ci_high": estimate / (estimate + high)}
 
 
+def limits_of_share(
+    hits: Any, misses: Any, level: float, moments: Sequence[Any] | None = None
+) -> dict[str, Any]:
+    """Return the limits ``low, high`` of a share of hits: those of a measure that is one.
+
+    ``moments`` are its variance, and the effective numbers of what is independent and of trials
+    (see :func:`_at_edges`); of rows that count as one they follow from the share. Null without
+    rows, and where a single one is in effect all there is, or all are alike.
+    """
+    n, lib = hits + misses, library(hits)
+    share, rest = hits / n, misses / n
+    variance, units, trials = moments or (share * rest / n, n, n)
+    half = -_student_quantile(units, level) * variance.sqrt() / (share * rest)
+    low, high = limits_of(share, rest, half.exp()).values()
+    tail = (1 - level) / 2
+    alike, least = tail ** (1 / units), tail ** (1 / trials)
+    inside = lib.when((units.round() > 1) & shows_spread(variance, share, rest))
+    return {
+        "low": lib.when(misses == 0)
+        .then(lib.when(n > 0).then(alike))
+        .otherwise(
+            lib.when(hits == 0).then(0.0).otherwise(inside.then(lib.min_horizontal(low, least)))
+        ),
+        "high": lib.when(hits == 0)
+        .then(lib.when(n > 0).then(1 - alike))
+        .otherwise(lib.when(misses == 0).then(1.0).otherwise(inside.then(high))),
+    }
+
+
 def status_of_limits(col: Col, low: str = "ci_low") -> Any:
     """Return the status, which says so if nothing else tells why there are no limits."""
     lacks = (col("status") == "ok") & col(low).is_null()
@@ -126,9 +155,13 @@ def student_quantile(col: Col, level: float) -> Any:
     this is within 0.1 % of Student's t at levels up to 95 %, and within 0.25 % at 99 %; with fewer
     it is too wide, at 95 % by 4 % with 2 degrees and by 38 % with 1.
     """
-    degrees = col("n_effective") - 1
+    return _student_quantile(col("n_effective"), level)
+
+
+def _student_quantile(number: Any, level: float) -> Any:
+    degrees = number - 1
     normal = normal_quantile(level) / wallace(degrees)
-    return (col("n_effective") * ((normal**2 / degrees).exp() - 1)).sqrt()
+    return (number * ((normal**2 / degrees).exp() - 1)).sqrt()
 
 
 def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:

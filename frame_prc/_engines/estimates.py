@@ -43,7 +43,7 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
         if counted.columns.cluster is None:
             return collected(counted, _over_points(points, ranged, measures))
         cells = _cells([Joined(points, measures, "score")], counted)
-        sums = _over_cells(counted, [""], [measures]) | _over_clusters(len(measures))
+        sums = _over_cells(counted, [""], [measures]) | _over_clusters(measures)
         return collected(counted, _by_keys(cells, counted, sums))
 
 
@@ -51,6 +51,7 @@ def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
     """Return ``cluster, influence, influence_on_negatives, pos, neg`` of clusters in segments."""
     names = {"influence_0": "influence", "influence_on_negatives_0": "influence_on_negatives"}
     amounts = nw.col("pos", "neg").cast(nw.Float64)
+    names |= {"below_0": "below"} if measure.below else {}
     with cut_and_kept([counted]) as (ranged,):
         joined = Joined(_influenced(ranged, [measure]), [measure], "score")
         cells = _cells([joined], counted).rename(names)
@@ -81,7 +82,9 @@ def paired_sums(
             for i, counted in enumerate(ranged)
         ]
         names = [one.suffix for one in joined]
-        sums = _over_cells(first, names, [[measure]] * number) | _over_clusters(number)
+        of_models = [measure] * number
+        sums = _over_cells(first, names, [[one] for one in of_models])
+        sums |= _over_clusters(of_models)
         sums |= _products(number)
         if measure.of_decisions and first.columns.cluster is None:
             moved = [nw.col(f"influence_{i}") for i in range(number)]
@@ -115,7 +118,7 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
         if measure.calibration is not None:
             of_measure = referred(of_measure, counted, measure.calibration)
         own = with_terms(measure.influences_of(of_measure, of), of, measure)
-        made = [*_own(measure), *sums_over_scores(measure), "on_positive", "on_negative"]
+        made = [*_own(measure), *sums_over_scores(measure), *_ON, *measure.below]
         found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
         names += [f"{name}_{place}" for name in made]
     seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
@@ -254,7 +257,7 @@ class Joined:
         """Return the columns that are joined, and their names there."""
         names = {name: f"{name}{self.suffix}" for name in ("retrieved", *_SHARED)}
         for place, measure in enumerate(self.measures):
-            own = (*_own(measure), *_shared(measure), *_ON)
+            own = (*_own(measure), *_shared(measure), *_ON, *measure.below)
             names |= {f"{name}_{place}": f"{name}_{place + self.first}" for name in own}
         return names
 
@@ -336,6 +339,13 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
             f"influence_{place}": of_positive + of_negative,
             f"influence_on_negatives_{place}": of_negative,
         }
+        if measure.below:
+            below = [nw.col(f"{name}_{place}") for name in measure.below]
+            parts = zip((pos, neg), below, strict=True)
+            own, other = (
+                nw.when(amount > 0).then(amount * one).otherwise(0.0) for amount, one in parts
+            )
+            found[f"below_{place}"] = own + other
         spread = [
             nw.when(amount > 0).then(amount * moved * moved).otherwise(0.0)
             for amount, moved in zip(squares, on, strict=True)
@@ -416,13 +426,14 @@ def _filled(value: nw.Expr, dtype: Any, filler: int) -> nw.Expr:
     return nw.coalesce(value.cast(nw.String), nw.lit(str(filler)))
 
 
-def _over_clusters(number: int) -> dict[str, nw.Expr]:
+def _over_clusters(measures: Sequence[Measure]) -> dict[str, nw.Expr]:
     """Return the aggregates over the clusters of a segment: sums, and sums of squares."""
     pos, neg = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))
     amounts = {"pos": pos, "neg": neg, "both": pos + neg}
+    amounts |= {f"below_{i}": nw.col(f"below_{i}") for i, one in enumerate(measures) if one.below}
     sums = {f"{name}_total": amount.sum() for name, amount in amounts.items()}
     sums |= {f"{name}_squares": (amount * amount).sum() for name, amount in amounts.items()}
-    for i in range(number):
+    for i in range(len(measures)):
         influence, of_negatives = nw.col(f"influence_{i}"), nw.col(f"influence_on_negatives_{i}")
         of_positives = influence - of_negatives
         sums[f"alone_{i}"] = (influence * influence).sum()
@@ -477,14 +488,14 @@ def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
 
 
 _POS, _NEG = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))
-_SUMS = ("weighted", "spread", "tp", "fp", "rows", "squared_misses")
+_SUMS = ("weighted", "spread", "tp", "fp", "rows", "squared_hits", "squared_misses")
 
 
 def bins_of_rows(counted: Counted, edges: Sequence[float]) -> Frame:
     """Return a row per segment and bin that has rows.
 
     ``weighted`` and ``spread`` are sums over the rows, ``tp, fp`` their weights, ``rows`` their
-    number and ``squared_misses`` the sum of the squared weights of negatives. ``hits_squared,
+    number and ``squared_hits, squared_misses`` the sums of their squared weights. ``hits_squared,
     hits_sized, sized`` are sums of products of the hits and the sizes of clusters, or of rows if
     there are none.
     """
@@ -502,6 +513,7 @@ def bins_of_rows(counted: Counted, edges: Sequence[float]) -> Frame:
         tp=_POS,
         fp=_NEG,
         rows=nw.lit(1),
+        squared_hits=_POS * _POS,
         squared_misses=_NEG * _NEG,
     )
     keys = [*counted.segment, "bin"]

@@ -13,7 +13,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, status
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, limits_of_share, status
 from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
 from frame_prc._curves.operating_points import check_counts, check_row_numbers
 from frame_prc._engines.curve import with_openings
@@ -30,11 +30,9 @@ from frame_prc._engines.rows import (
 from frame_prc._engines.running_sums import within_range
 from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import (
-    normal_quantile,
     rounded_to_digits,
     rounding_of,
     sizes,
-    wilson_low,
 )
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.roles import Request
@@ -98,7 +96,7 @@ def table_of_targets(
     if interval is not None:
         few_negatives = nw.col("negatives") < FEW_POSITIVES
         tidy = tidy.with_columns(
-            **_limits(normal_quantile(interval.level)), n_effective=nw.col("positives")
+            **_limits(interval.level), n_effective=nw.col("positives")
         ).with_columns(status=status(nw.col, few_negatives))
     return tidy
 
@@ -234,16 +232,10 @@ def _status() -> nw.Expr:
     return nw.when(is_ok & retrieved.is_null()).then(nw.lit(NOT_MET)).otherwise(found)
 
 
-def _limits(z: float) -> dict[str, nw.Expr]:
-    """Return Wilson's intervals of precision and recall."""
-    hits, limits = nw.col("tp"), []
-    for misses in (nw.col("fp"), nw.col("fn")):
-        some = nw.when(hits + misses > 0)
-        limits += [
-            some.then(wilson_low(hits, misses, z)),
-            some.then(1 - wilson_low(misses, hits, z)),
-        ]
-    return dict(zip(LIMITS, limits, strict=True))
+def _limits(level: float) -> dict[str, nw.Expr]:
+    """Return the intervals of precision and recall."""
+    sides = [limits_of_share(nw.col("tp"), nw.col(misses), level) for misses in ("fp", "fn")]
+    return dict(zip(LIMITS, (end for side in sides for end in side.values()), strict=True))
 
 
 def _expected_cost(targets: Sequence[Target]) -> nw.Expr:

@@ -118,7 +118,10 @@ class Elsewhere:
         tables, shared = paired_sums(counted, known)
         estimates = self._of_models(rows, known, counted, tables)
         if rows.clustered:
-            shared = shared.with_columns(**_effective_clusters(known))
+            for place in range(len(counted)):
+                numbers = _effective_clusters(known, place)
+                numbers[f"n_effective_{place}"] = numbers.pop("n_effective")
+                shared = shared.with_columns(**numbers)
         return estimates, _numbered(shared, estimates[0].ranking)
 
     def side_by_side(self, rows: Rows, measure: Measure) -> list[Estimates]:
@@ -240,14 +243,15 @@ def _of_measure(table: pl.DataFrame, measure: Measure, place: int) -> pl.DataFra
 
 def _of_clusters(measure: Measure, place: int) -> list[pl.Expr]:
     """Return what clusters tell of a measure: the variance, and what it rests on."""
-    numbers = [value.alias(name) for name, value in _effective_clusters(measure).items()]
+    numbers = [value.alias(name) for name, value in _effective_clusters(measure, place).items()]
     parts = [pl.col(f"{name}_{place}").alias(name) for name in OF_CLASSES]
     return [pl.col(f"alone_{place}").alias("variance"), *numbers, *parts]
 
 
-def _effective_clusters(measure: Measure) -> dict[str, pl.Expr]:
+def _effective_clusters(measure: Measure, place: int) -> dict[str, pl.Expr]:
     """Return the effective number of clusters that a measure rests on, and that with negatives."""
     rests_on = "both" if measure.counted else "pos"
+    rests_on = f"below_{place}" if measure.below else rests_on
     names = {"n_effective": rests_on, NEGATIVE_CLUSTERS: "neg"}
     return {
         name: effective_number(pl.col(f"{of}_total"), pl.col(f"{of}_squares"))

@@ -126,6 +126,7 @@ class AtThreshold(TiedMeasure):
     scored = True
     counted = True
     of_decisions = True
+    below = ("below_positive", "below_negative")
     is_defined = pl.col("has_measure")
     rests_on = pl.col("trials")
 
@@ -255,6 +256,7 @@ class AtThreshold(TiedMeasure):
         measured = valued.with_columns(
             on_positive=on_positive,
             on_negative=on_negative,
+            **dict(zip(self.below, self._below(reached, of), strict=True)),
             trials=self._trials(of),
             **{IS_FEW: self._has_few_in_a_cell(of) | self._has_few_beyond(of)},
         )
@@ -263,6 +265,15 @@ class AtThreshold(TiedMeasure):
         return measured.with_columns(
             perfect.otherwise(of.lib.col(IS_FEW)).alias(IS_FEW), has_measure=~estimate.is_null()
         )
+
+    def _below(self, reached: Any, of: Dialect) -> list[Any]:
+        """Return how much of a positive row, and of a negative one, is below the line."""
+        tp, fp, fn, tn = (
+            of.lib.lit(float(any(ratio.below[cell] > 0 for ratio in self._ratios)))
+            for cell in range(len(_CELLS))
+        )
+        when = of.lib.when(reached)
+        return [when.then(tp).otherwise(fn), when.then(fp).otherwise(tn)]
 
     def _has_few_in_a_cell(self, of: Dialect) -> Any:
         """Return whether a cell that moves the measure beside others has too few rows.
@@ -299,6 +310,13 @@ class AtThreshold(TiedMeasure):
         each = [_effective(of, one) for one in cells]
         # Of a single column SQLite would take the lowest of all rows.
         found = of.lib.min_horizontal(*each) if len(each) > 1 else each[0]
+        if self.of == "precision" and of.squares:
+            # Without a negative it is what one would weigh that tells of those that may be missing.
+            n_tp, n_fp, negatives, squares = of.cols(
+                "n_tp", "n_fp", "negatives", "negatives_squares"
+            )
+            of_misses = of.lib.when((n_fp == 0) & (negatives > 0)).then(n_tp * negatives / squares)
+            found = of.lib.min_horizontal(found, of_misses)
         # F1 is twice as steep as the share of hits in these rows where there are few.
         return found / 2 if self.of == "f1" else found
 

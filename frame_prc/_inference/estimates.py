@@ -102,7 +102,12 @@ class Estimates:
         """The sums ``segment, cluster, influence, pos, neg`` of clusters."""
         if self.cells is not None:
             return self.cells()
-        return cached(cluster_sums(self._influences, ["segment"], _SUMMED, self.ranking))
+        return cached(cluster_sums(self._influences, ["segment"], self._summed, self.ranking))
+
+    @property
+    def _summed(self) -> tuple[str, ...]:
+        """What is added up over the rows of a cluster."""
+        return (*_SUMMED, *(["below"] if self.measure.below else []))
 
     @cached_property
     def _influences(self) -> pl.LazyFrame:
@@ -110,6 +115,7 @@ class Estimates:
         assert self.by_row is not None  # noqa: S101 - for the type checker
         frame = with_influences(self.ranking.rows, [self.by_row])
         named = frame.rename({"segment_0": "segment", "influence_0": "influence"})
+        named = named.rename({"below_0": "below"} if self.measure.below else {})
         return named.with_columns(on_negatives("influence"))
 
     def table(self) -> pl.LazyFrame:
@@ -140,7 +146,7 @@ class Estimates:
         of_clusters = self.of_clusters
         if of_clusters is None:
             of_clusters = cluster_totals(
-                self._influences, _SUMMED, self.ranking, totals, lambda: self.clusters
+                self._influences, self._summed, self.ranking, totals, lambda: self.clusters
             )
         by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
         defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
@@ -285,9 +291,11 @@ def of_classes(influence: str) -> dict[str, pl.Expr]:
     return {name: in_order(part**2) for name, part in zip(OF_CLASSES, parts, strict=True)}
 
 
-def effective_clusters(measure: Measure) -> dict[str, pl.Expr]:
+def effective_clusters(measure: Measure, below: str = "below") -> dict[str, pl.Expr]:
     """Return the effective number of clusters that a measure rests on, and that with negatives."""
     rests_on = pl.col("pos") + pl.col("neg") if measure.counted else pl.col("pos")
+    if measure.below:
+        rests_on = pl.col(below)
     return {"n_effective": effective(rests_on), NEGATIVE_CLUSTERS: effective(pl.col("neg"))}
 
 

@@ -51,6 +51,8 @@ class Measure(ABC):
     of_both_classes: ClassVar[bool] = False
     counted: ClassVar[bool] = False
     of_decisions: ClassVar[bool] = False
+    # Columns of its points that say how much of a positive, and of a negative, it is divided by.
+    below: ClassVar[tuple[str, ...]] = ()
 
     @property
     def of_hits(self) -> bool:

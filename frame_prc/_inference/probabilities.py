@@ -194,13 +194,9 @@ class BesideRate(MeanLoss):
     """
 
     higher_is_better = True
+    # A quotient by a mean score, or a variance of labels, of 0 is not finite.
+    is_defined = pl.col(ESTIMATE).is_finite() & (pl.min_horizontal(ESTIMATE, SHORTFALL) >= 0)
     status = UNDEFINED_IF_NULL
-
-    @property
-    def is_defined(self) -> pl.Expr:
-        """Whether there are both classes, or, of the ratio, a mean score above 0."""
-        within = (POSITIVES + NEGATIVES > 0) & (pl.min_horizontal(ESTIMATE, SHORTFALL) >= 0)
-        return (POSITIVES > 0) & (NEGATIVES > 0) & within if self._is_skill else within
 
     @property
     def _is_skill(self) -> bool:

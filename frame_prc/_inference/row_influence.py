@@ -78,20 +78,22 @@ class RowInfluence:
     def in_ranking_order(self, place: int) -> pl.LazyFrame:
         """Return the number, the class, the segment and the influence of each row that counts."""
         names = {f"segment_{place}": pl.col("segment").set_sorted()}
+        of_rows = _of_rows(self.measure, place)
         rows = self.ranking.rows
         if rows.many_in_memory and has_numpy():
-            ranked, influence = (
-                _at_once(self.ranking, self.measure, self.steps.collect()),
-                pl.col("influence"),
-            )
+            ranked = _at_once(self.ranking, self.measure, self.steps.collect(), place)
+            values = {name: pl.col(name) for name in of_rows}
         else:
-            table, at_once = _of_rows_after(self.steps), rows.many_in_memory
+            table, at_once = _of_rows_after(self.steps, self.measure), rows.many_in_memory
             ranked = gathered(
                 _with_steps(self.ranking, self.measure), "step", table, at_once=at_once
             )
             ranked = ranked.with_columns(self.ranking.key.unpacked())
-            influence = pl.when("positive").then("on_positive").otherwise("on_negative")
-        return ranked.select("row", "positive", **names, **{f"influence_{place}": influence})
+            values = {
+                name: pl.when("positive").then(of_positive).otherwise(of_negative)
+                for name, (of_positive, of_negative) in of_rows.items()
+            }
+        return ranked.select("row", "positive", **names, **values)
 
     def in_order_of_rows(self, place: int, names: Sequence[str]) -> pl.LazyFrame:
         """Return columns of each row that counts, of those above, in the order of the rows."""
@@ -106,17 +108,26 @@ class RowInfluence:
         return ranked.select(pl.col(names).gather((number * 2**32 + ranked_at).sort() % 2**32))
 
 
-def _at_once(ranking: Ranking, measure: Measure, steps: pl.DataFrame) -> pl.LazyFrame:
-    """Return ``row, positive, segment, influence`` of each row that counts, of rows in memory."""
+def _of_rows(measure: Measure, place: int) -> dict[str, tuple[str, ...]]:
+    """Return the columns of rows, and those of steps that tell them of positives and negatives."""
+    found: dict[str, tuple[str, ...]] = {f"influence_{place}": ("on_positive", "on_negative")}
+    return found | ({f"below_{place}": measure.below} if measure.below else {})
+
+
+def _at_once(ranking: Ranking, measure: Measure, steps: pl.DataFrame, place: int) -> pl.LazyFrame:
+    """Return ``row, positive, segment`` and the influence of each row in memory that counts."""
     key, ranked = ranking.key, ranking.in_order.collect()
     is_step = measure.points.last_rows(key) & ~key.unretrieved()
     marks = ranked.lazy().select(positive=key.positive(), marked=key.opens() | is_step)
-    table = _of_rows_after(steps.lazy()).collect(engine="in-memory")
-    values = [table["on_positive"], table["on_negative"]]
-    influence = valued_stretches(*marks.collect(), *values)
-    found = ranked.select("rank_key", influence.alias("influence")).lazy().filter(~key.opens())
+    table = _of_rows_after(steps.lazy(), measure).collect(engine="in-memory")
+    positive, marked = marks.collect()
+    values = {
+        name: valued_stretches(positive, marked, *table[list(of)])
+        for name, of in _of_rows(measure, place).items()
+    }
+    found = ranked.select("rank_key", **values).lazy().filter(~key.opens())
     return found.select(
-        key.row(), key.positive().alias("positive"), key.segment().set_sorted(), "influence"
+        key.row(), key.positive().alias("positive"), key.segment().set_sorted(), *values
     )
 
 
@@ -132,9 +143,10 @@ def _with_steps(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     return stepped.filter(pl.col("opens").ne_missing(pl.lit(value=True))).drop("opens")
 
 
-def _of_rows_after(steps: pl.LazyFrame) -> pl.LazyFrame:
+def _of_rows_after(steps: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     """Return the influences of the rows between each step and the next, including the next."""
-    names, is_last = ["on_positive", "on_negative"], pl.col("opens").shift(-1, fill_value=True)
+    names = ["on_positive", "on_negative", *measure.below]
+    is_last = pl.col("opens").shift(-1, fill_value=True)
     below = pl.when("opens").then(pl.col(names)).forward_fill()
     return steps.select("segment", pl.when(is_last).then(below).otherwise(pl.col(names).shift(-1)))
 
@@ -148,7 +160,7 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     names = [*rows.carried(squares=False), *units_of(rows.columns)]
     of_others = []
     for place, other in enumerate(others, 1):
-        own = [f"influence_{place}"]
+        own = [*_of_rows(other.measure, place)]
         if other.ranking.segments.keys != first.ranking.segments.keys:
             own.append(f"segment_{place}")
         of_others.append(partial(other.in_order_of_rows, place, own))
@@ -162,7 +174,8 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     pos, neg = (
         pl.when(one).then(weight).otherwise(0.0) for one in ("positive", ~pl.col("positive"))
     )
-    of_weight = [pl.col(names) * weight] if rows.columns.weighted else []
+    of_rows = [name for i, one in enumerate(areas) for name in _of_rows(one.measure, i)]
+    of_weight = [pl.col(of_rows) * weight] if rows.columns.weighted else []
     found = ranked.with_columns(*of_weight, pos=pos, neg=neg)
     if not rows.stratified:
         return found

@@ -1,8 +1,8 @@
 """The lines in the pictures of a report: points of thinned curves, and counts at thresholds.
 
 The intervals of precision and recall at the thresholds are those of
-``operating_points(threshold=..., ci=...)``: Wilson's, with clusters for the effective number of
-rows. All thresholds of a segment come from one pass over its counts.
+``operating_points(threshold=..., ci=...)``. All thresholds of a segment come from one pass over its
+counts.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import polars as pl
 
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.threshold_rows import spread, with_rates
-from frame_prc._curves.curve import wilson
-from frame_prc._curves.effective_rows import effective_share
-from frame_prc._formulas import normal_quantile
+from frame_prc._curves.effective_rows import moments_of_clusters
+from frame_prc._curves.logit_intervals import limits_of_share
 from frame_prc._lazy import left_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
@@ -94,14 +93,13 @@ def _points_with_limits(found: EvaluatedSegments, bins: Bins, level: float) -> p
     if found.given.columns.weighted:
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in LIMITS]
         return found.at_thresholds(bins).with_columns(unknown)
-    z = normal_quantile(level)
-    points = found.at_thresholds(bins, z)
+    points = found.at_thresholds(bins, level)
     # Of the positives, those that are missed are what false positives are of the rows retrieved.
-    sides = points.with_columns(fp="fn", share=pl.lit(1.0))
+    sides, moments = points.with_columns(fp="fn"), None
     if found.cluster is not None:
-        sides = _with_sums(sides, found, bins).with_columns(share=effective_share(z))
-    limits = [limit.alias(f"recall_{end}") for end, limit in wilson(z).items()]
-    return points.hstack(sides.select(limits))
+        sides, moments = _with_sums(sides, found, bins), moments_of_clusters()
+    limits = limits_of_share(pl.col("tp"), pl.col("fp"), level, moments)
+    return points.hstack(sides.select(**{f"recall_{end}": one for end, one in limits.items()}))
 
 
 def _with_sums(points: pl.DataFrame, found: EvaluatedSegments, bins: Bins) -> pl.DataFrame:

@@ -140,12 +140,14 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
             sums |= sums_of_decisions(influences, negatives, pairs)
         return frame.group_by(segment="segment_0").agg(**sums).with_columns(**unseen)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
-    sums |= effective_clusters(models[0].measure)
     for i, name in enumerate(names):
-        sums |= {f"{part}_{i}": total for part, total in of_classes(name).items()}
+        numbers = effective_clusters(models[i].measure, f"below_{i}")
+        sums |= {NEGATIVE_CLUSTERS: numbers.pop(NEGATIVE_CLUSTERS)}
+        sums |= {f"{part}_{i}": total for part, total in (numbers | of_classes(name)).items()}
     named, ranking = frame.rename({"segment_0": "segment"}), models[0].ranking
     named = named.with_columns(map(on_negatives, names))
-    summed = [*names, *(f"{name}_on_negatives" for name in names)]
+    below = [f"below_{i}" for i, model in enumerate(models) if model.measure.below]
+    summed = [*names, *below, *(f"{name}_on_negatives" for name in names)]
     cells = partial(cluster_sums, named, ["segment"], summed, ranking)
     return cluster_totals(named, summed, ranking, sums, cells).with_columns(**unseen)
 
@@ -166,8 +168,9 @@ def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     if model.ranking.rows.clustered:
         renamed = {"variance": "variance_by_rows", "n_effective": "n_by_rows"}
         by_rows = table.rename(renamed)
-        parts = {"variance": f"alone_{place}"} | {part: f"{part}_{place}" for part in OF_CLASSES}
-        own = sums.select("segment", "n_effective", NEGATIVE_CLUSTERS, **parts)
+        own_parts = ("n_effective", *OF_CLASSES)
+        parts = {"variance": f"alone_{place}"} | {part: f"{part}_{place}" for part in own_parts}
+        own = sums.select("segment", NEGATIVE_CLUSTERS, **parts)
         table = segment_join(by_rows, own)
         if model.measure.counted:
             table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))

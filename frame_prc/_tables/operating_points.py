@@ -1,7 +1,7 @@
 """Operating points as a table, with intervals of their precision and recall.
 
 The intervals are of what new rows have at the threshold in the table. At one that was given,
-precision and recall are shares of rows, and their intervals are Wilson's. One that was chosen on
+precision and recall are shares of rows, with their intervals. One that was chosen on
 these rows does better on them than on new ones: the interval is exact, and its lower limit allows
 for what a bootstrap, which chooses again in each replicate, loses on the rows it was drawn from.
 At another prevalence limits are those of the rows as they are, seen from there.
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, SCALE, SCALES, deployed, deployed_share
-from frame_prc._curves.curve import CURVE, wilson
+from frame_prc._curves.curve import CURVE
 from frame_prc._curves.effective_rows import (
+    MOMENTS,
     RATES_OF_CLASSES,
     SHARES_OF_CLASSES,
     share_of_units,
@@ -30,7 +31,7 @@ from frame_prc._curves.given_thresholds import (
     GivenThresholds,
     is_retrieved,
 )
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, status
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, limits_of_share, status
 from frame_prc._curves.operating_points import (
     bound_name,
     check_counts,
@@ -223,8 +224,12 @@ class OperatingPoints(Table):
 
 def _of_sample(units: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
     """Return the sums of units as their rows are, without the weights of deployment."""
-    sums = zip(SCALES, (("tp", "fn", "fn_unseen"), ("fp", "tn", "fp_unseen")), strict=True)
-    own = [pl.col(names) / pl.col(scale) for scale, names in sums]
+    cells = zip(SCALES, (("tp", "fn"), ("fp", "tn")), strict=True)
+    own = []
+    for scale, (reached, missed) in cells:
+        unseen = "fn_unseen" if scale == SCALES[0] else "fp_unseen"
+        own.append(pl.col(reached, missed, unseen) / pl.col(scale))
+        own.append(pl.col(f"{reached}_squares", f"{missed}_squares") / pl.col(scale) ** 2)
     return segment_join(units, scales).with_columns(own).drop(SCALES)
 
 
@@ -285,6 +290,8 @@ def _trials(
             pl.col(miss).alias("fp"),
             rows=pl.col("tp_rows") + pl.col(f"{miss}_rows"),
             unseen=f"{miss}_unseen",
+            tp_squares="tp_squares",
+            fp_squares=f"{miss}_squares",
             **(_of_sizes() if scales is not None and rate == "precision" else {}),
         )
         of_units[rate] = join(held, share_of_units(own, on, z), on=on, how="left")
@@ -324,31 +331,33 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         "fn": pl.col("truth") & ~retrieved,
         "tn": ~pl.col("truth") & ~retrieved,
     }
-    counted = pl.col("weight") > 0
+    weight = pl.col("weight")
+    own: dict[str, pl.Expr] = {}
+    for name, one in is_one.items():
+        amount = pl.when(one).then(weight).otherwise(0.0)
+        counted = (one & (weight > 0)).cast(pl.UInt32)
+        own |= {name: amount, f"{name}_squares": amount**2, f"{name}_rows": counted}
+    placed = pairs.select(*_ROW, *unseen, *cluster, **own)
     if not rows.clustered:
-        own = {
-            name: pl.when(one).then(pl.col("weight")).otherwise(0.0) for name, one in is_one.items()
-        }
-        ones = {f"{name}_rows": (one & counted).cast(pl.UInt32) for name, one in is_one.items()}
-        return pairs.select(*_ROW, *unseen, **own, **ones)
-    sums = {name: in_order(pl.col("weight").filter(one).sort()) for name, one in is_one.items()}
-    numbers = {f"{name}_rows": (one & counted).sum() for name, one in is_one.items()}
+        return placed
     firsts = [pl.col(name).first() for name in unseen]
-    return pairs.group_by(*_ROW, "cluster").agg(*firsts, **sums, **numbers)
+    sums = [in_order(pl.col(name).sort()) for name in own if not name.endswith("_rows")]
+    numbers = pl.col(f"{name}_rows" for name in is_one).sum()
+    return placed.group_by(*_ROW, "cluster").agg(*firsts, *sums, numbers)
 
 
 # --- given thresholds ----------------------------------------------------------------------------
 
 
 def _at_given(trials: dict[str, pl.LazyFrame], level: float) -> pl.LazyFrame:
-    """Return Wilson's intervals, for the effective number of rows."""
-    ends = wilson(normal_quantile(level))
-    limits = [
-        side.filter(pl.col("held").is_not_null()).select(
-            *_ROW, *(limit.alias(f"{rate}_{end}") for end, limit in ends.items())
-        )
-        for rate, side in trials.items()
-    ]
+    """Return the limits of shares of hits at thresholds that these rows did not choose."""
+    limits = []
+    for rate, side in trials.items():
+        known = set(MOMENTS) <= set(side.collect_schema())
+        moments = [pl.col(name) for name in MOMENTS] if known else None
+        ends = limits_of_share(_TP, _FP, level, moments)
+        named = (limit.alias(f"{rate}_{end}") for end, limit in ends.items())
+        limits.append(side.filter(pl.col("held").is_not_null()).select(*_ROW, *named))
     return join(*limits, on=list(_ROW), how="left", maintain_order="left")
 
 

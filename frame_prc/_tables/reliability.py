@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.curve import wilson
-from frame_prc._curves.effective_rows import share_of_sums, share_of_units
-from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._curves.effective_rows import MOMENTS, share_of_units, with_moments
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, limits_of_share
 from frame_prc._curves.operating_points import check_counts
 from frame_prc._formulas import normal_quantile, sizes
 from frame_prc._lazy import aggregated, in_order, left_join, over
@@ -45,7 +44,9 @@ class Reliability(Table):
         """Return the bins of each segment."""
         keys, z = [*rows.keys, _BIN], normal_quantile(self.level)
         sums = self._sums(rows, keys, z) if rows.elsewhere is None else self._there(rows, z)
-        low, high = wilson(z).values()
+        tp, fp, *moments = (pl.col(name) for name in ("tp", "fp", *MOMENTS))
+        known = set(MOMENTS) <= set(sums.collect_schema())
+        low, high = limits_of_share(tp, fp, self.level, moments if known else None).values()
         limited = sums.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
         few = pl.col("n") * pl.col("share") < FEW_POSITIVES
         edges = pl.Series(self.edges, dtype=pl.Float64)
@@ -87,11 +88,15 @@ class Reliability(Table):
             return found.with_columns(share=pl.lit(1.0))
         precision, squared = tp / (tp + fp), (tp + fp) ** 2
         off = pl.col("hits_squared") - 2 * precision * pl.col("hits_sized")
-        return found.with_columns(
+        found = found.with_columns(
             sizes=pl.col("sized") / squared,
-            spread_of_hits=(off + precision**2 * pl.col("sized")) / squared,
             unseen=over(pl.col("squared_misses").sum() / fp.sum(), rows.keys),
-        ).with_columns(share=share_of_sums(z, "spread_of_hits"))
+            spread_of_scores="spread",
+            spread=(off + precision**2 * pl.col("sized")) / squared,
+            tp_squares="squared_hits",
+            fp_squares="squared_misses",
+        )
+        return with_moments(found, z).with_columns(spread="spread_of_scores")
 
     def _bins(self) -> pl.Expr:
         """Return the number of the bin of a row; 1 is in the last."""
@@ -129,9 +134,12 @@ def _units(binned: pl.LazyFrame, keys: Sequence[str], rows: Rows) -> pl.LazyFram
     unseen = aggregated(binned, rows.keys, **weighed)
     if rows.clustered:
         sums = {"tp": _summed(_POS), "fp": _summed(_NEG), "rows": pl.col("rows").sum()}
+        sums |= {"tp_squares": _summed(_POS**2), "fp_squares": _summed(_NEG**2)}
         units = binned.group_by(*keys, "cluster").agg(**sums)
     else:
-        units = binned.select(*keys, "rows", tp=_POS, fp=_NEG)
+        units = binned.select(
+            *keys, "rows", tp=_POS, fp=_NEG, tp_squares=_POS**2, fp_squares=_NEG**2
+        )
     return left_join(units, unseen, rows.keys)
 
 

@@ -28,7 +28,7 @@ _SHARE = "share_of_mean"
 _NUMBERS = (*_LIMITS, "shrunk", _SHARE, *_PROBABILITIES)
 _FEWEST = 3  # segments that tell how they differ
 # By simulation: with fewer rows of the rarer outcome in a segment its interval covers too little.
-_FEWEST_MISPLACED = 2
+_FEWEST_MISPLACED = 3
 
 
 @dataclass(frozen=True)

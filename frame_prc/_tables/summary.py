@@ -463,7 +463,8 @@ def _variance_of_sum(rows: Rows, measure: Measure) -> pl.LazyFrame:
     model = rows.model_keys
     influence = pl.col("influence").fill_nan(None)
     clusters = Estimates.of(rows, measure).keyed_clusters()
-    summed = [in_order(influence), in_order(pl.col("pos")), in_order(pl.col("neg"))]
+    below = ["below"] if measure.below else []
+    summed = [in_order(influence), *(in_order(pl.col(name)) for name in ("pos", "neg", *below))]
     sums = clusters.group_by(*model, "cluster").agg(summed).sort(*model, "cluster")
     variance = in_order(influence**2)
     rests_on = effective_clusters(measure)["n_effective"]

@@ -66,6 +66,7 @@ COLUMNS = {
     "precision": "``tp / (tp + fp)``, null if no row is retrieved",
     "recall": "``tp / (tp + fn)``, null without positives",
     "precision_low, precision_high": "the interval of ``precision``",
+    "precision_calibrated_low, precision_calibrated_high": "that of ``precision_calibrated``",
     "recall_low, recall_high": "the interval of ``recall``",
     "precision_calibrated": "the precision at the prevalence of ``calibrate``",
     "precision_error": "how far the points that are kept are off at most",
@@ -90,7 +91,7 @@ COLUMNS = {
     "bin_low": "the lower edge of the bin, which belongs to it",
     "bin_high": "its upper edge",
     "observed": "the share of positives in the bin",
-    "observed_low, observed_high": "its interval (Wilson)",
+    "observed_low, observed_high": "its interval",
     # Comparisons.
     "model, baseline": "the model, and the one that it is compared with",
     "reference": "what it is compared with",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import check_probabilities
 from frame_prc._request.intervals import confidence, draws
@@ -73,8 +72,9 @@ class CurveVerbs(Evaluated[FrameT]):
             thresholds.
         ci
             Add ``precision_low, precision_high``: an interval of the precision at each threshold by
-            itself (Wilson; with ``cluster`` of the effective number of rows). For weighted rows,
-            and for a band around the curve, see :func:`band`.
+            itself, as that of the measure ``precision`` in :func:`summary`; with ``calibrate`` also
+            ``precision_calibrated_low, precision_calibrated_high``, but not with ``cluster``. For
+            weighted rows, and for a band around the curve, see :func:`band`.
         recalls
             Return the curve on a common grid of recalls instead: an ascending list, or how many to
             space equally from 0 to 1. The point of each is that of the highest threshold that
@@ -90,7 +90,8 @@ class CurveVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``threshold, tp, fp, fn, tn, precision, recall``; with the options that
             add them also ``envelope``, ``precision_gain, recall_gain``, ``precision_calibrated``,
-            ``precision_error``, ``precision_low, precision_high``. Thresholds have the float dtype
+            ``precision_error``, ``precision_low, precision_high``, and with both
+            ``precision_calibrated_low, precision_calibrated_high``. Thresholds have the float dtype
             of the score, Float64 for integers and decimals. Sorted by the keys, then by threshold
             descending (with ``ascending``, ascending), so recall ascends and the rows are in
             drawing order. Undefined values are null: recall without positives, precision at a given
@@ -132,12 +133,12 @@ class CurveVerbs(Evaluated[FrameT]):
         envelope = check_option("envelope", envelope, (True, False))
         gain = check_option("gain", gain, (True, False))
         level = self._level(ci, has_interval=recalls is None)
-        z = None if level is None else normal_quantile(confidence(level))
-        extras = Extras(envelope, gain, prevalence(calibrate), z)
+        level = None if level is None else confidence(level)
+        extras = Extras(envelope, gain, prevalence(calibrate), level)
         bins = bins_of(thresholds, ascending=asked.ascending)
         grid = recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
         if engine := self._engine:
-            refused = {"gain": gain, "calibrate": calibrate is not None, "ci": z is not None}
+            refused = {"gain": gain, "calibrate": calibrate is not None, "ci": level is not None}
             refused |= {"recalls": grid is not None, "keep": isinstance(kept, int)}
             plans = self._plans(engine, refused)
             points = plans.curve(engine, self._native, asked, start, keep, bins, envelope=envelope)
@@ -256,9 +257,9 @@ class CurveVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        Intervals are Wilson's; with ``cluster`` and weights they count effective rows (Korn &
-        Graubard 1998). For one number see ``calibration_gap`` and ``brier`` in :func:`summary`. To
-        recalibrate scores is the work of other libraries, such as scikit-learn's ``calibration``.
+        Intervals are those of shares, as of the measure ``precision``. For one number see
+        ``calibration_gap`` and ``brier`` in :func:`summary`. To recalibrate scores is the work of
+        other libraries, such as scikit-learn's ``calibration``.
 
         Examples
         --------

@@ -94,10 +94,10 @@ class DecisionVerbs(Evaluated[FrameT]):
             precision, F scores, costs and budgets are those of rows there.
         ci
             Add intervals of this level for the precision and the recall of new rows at each
-            threshold. At a ``threshold=`` they are Wilson's. A threshold chosen on these rows does
-            better on them than on new ones: its intervals are exact (Clopper & Pearson 1934), and
-            the lower limits allow for the loss, by a bootstrap, which needs NumPy. Not with sums of
-            weights in ``pos`` and ``neg``.
+            threshold. At a ``threshold=`` they are those of the measures in :func:`summary`. A
+            threshold chosen on these rows does better on them than on new ones: its intervals are
+            exact (Clopper & Pearson 1934), and the lower limits allow for the loss, by a bootstrap,
+            which needs NumPy. Not with sums of weights in ``pos`` and ``neg``.
         details
             Add the columns that are named so below.
 

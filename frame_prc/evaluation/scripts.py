@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, scan_all
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import check_title, points_to_keep
@@ -189,8 +188,7 @@ class ScriptVerbs(
         """Return the curves of rows, their average precisions, and the name of their clusters."""
         from frame_prc._curves.curve import Curve, Extras
 
-        z = None if level is None else normal_quantile(level)
-        curve = Curve(start, keep, extras=Extras(z=z))
+        curve = Curve(start, keep, extras=Extras(level=level))
         areas = AveragePrecision(interval=None if level is None else Interval(level))
         missing = self._request.missing
         rows = self._rows_in_memory([*curve.outputs, *areas.columns(missing)])

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import oracle
 import polars as pl
 import pytest
 from chart_reading import (
@@ -27,16 +28,6 @@ from frame_prc import Draws
 # --- ribbons, points, other views --------------------------------------------------------------
 
 
-def wilson(hits, misses, z):
-    """Return Wilson's interval as the roots of (share - p)^2 = z^2 p (1 - p) / n."""
-    n = hits + misses
-    middle, width = (
-        hits / n + z * z / (2 * n),
-        z * math.sqrt(hits * misses / n**3 + (z / n) ** 2 / 4),
-    )
-    return (middle - width) / (1 + z * z / n), (middle + width) / (1 + z * z / n)
-
-
 def test_ci_draws_intervals_at_thresholds():
     chart = ROWS.prc.plot("late", "score", ci=0.9)
     [(view, rows)] = drawn(chart, "area", "precision_low")
@@ -45,7 +36,7 @@ def test_ci_draws_intervals_at_thresholds():
     ends = ("precision_low", "precision_high")
     assert [rows[0][end] for end in ends] == [rows[1][end] for end in ends] != [None, None]
     for row, (tp, fp) in zip(rows[1:], [(1, 0), (2, 1)], strict=True):
-        low, high = wilson(tp, fp, 1.6448536269514722)
+        low, high = oracle.count_limits(tp, fp, 0.9)
         assert (row["precision_low"], row["precision_high"]) == pytest.approx((low, high), rel=1e-4)
     assert "90 % interval of precision" in " ".join(words(chart))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from fractions import Fraction
 
 import oracle
 import polars as pl
@@ -31,7 +32,7 @@ ROWS = pl.DataFrame(
 )
 
 
-def wilson(tp, fp, ci=0.95):
+def limits(tp, fp, ci=0.95):
     """Return the ends of the interval at a threshold that so many rows reach."""
     counted = pl.DataFrame({"score": [1.0], "pos": [tp], "neg": [fp]})
     table = frame_prc.curve(counted, score="score", pos="pos", neg="neg", start=None, ci=ci)
@@ -41,50 +42,26 @@ def wilson(tp, fp, ci=0.95):
 # --- at each threshold -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("tp", "n", "low", "high"),
-    [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ],
-)
-def test_interval_is_the_published_one(tp, n, low, high):
-    """Newcombe 1998 (Statistics in Medicine 17:857), table I, method 3."""
-    assert wilson(tp, n - tp) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
-
-
 SHARES = [(tp, fp) for tp in (0, 1, 3, 50, 10**6) for fp in (0, 1, 8, 10**6) if tp + fp]
 
 
 @pytest.mark.parametrize("ci", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize(("tp", "fp"), SHARES)
-def test_interval_equals_the_peers(tp, fp, ci):
-    proportion = require_module("statsmodels.stats.proportion")
-    peer = proportion.proportion_confint(tp, tp + fp, alpha=1 - ci, method="wilson")
-    assert wilson(tp, fp, ci) == pytest.approx(peer, rel=1e-9, abs=1e-14)
-    peer = require_module("scipy.stats").binomtest(tp, tp + fp).proportion_ci(ci, "wilson")
-    assert wilson(tp, fp, ci) == pytest.approx(tuple(peer), rel=1e-9, abs=1e-14)
+def test_interval_is_that_of_a_share(tp, fp, ci):
+    expected = oracle.count_limits(tp, fp, ci)
+    assert limits(tp, fp, ci) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+    if tp + fp < 1000:
+        rows = [(place < tp, Fraction(1), place) for place in range(tp + fp)]
+        assert expected == pytest.approx(oracle.share_limits(rows, ci), rel=1e-12)
+    if fp == 0:  # Clopper & Pearson 1934
+        peer = require_module("scipy.stats").binomtest(tp, tp).proportion_ci(ci, "exact")
+        assert expected == pytest.approx(tuple(peer), rel=1e-9)
 
 
 def test_interval_ends_exactly_at_0_and_1_where_all_rows_are_alike():
     for n in (1, 7, 12345, 10**9):
-        assert wilson(0, n)[0] == 0
-        assert wilson(n, 0)[1] == 1
-
-
-TINY = [5e-324, 1e-300, 1e-17, 2.0**-53, 1e-12]
-
-
-@every_kind
-@pytest.mark.parametrize("ci", TINY)
-def test_a_tiny_level_leaves_the_precision_itself(kind, ci):
-    df = pl.DataFrame({"truth": [0, 1, 1, 0], "score": [4, 3, 2, 1]})
-    points = kind.rows(frame_prc.curve(kind.make(df), "truth", "score", ci=ci, start=None))
-    precision = [0, 1 / 2, 2 / 3, 1 / 2]
-    for end in ENDS:
-        assert points[end].to_list() == pytest.approx(precision, rel=1e-11, abs=1e-11)
+        assert limits(0, n)[0] == 0
+        assert limits(n, 0)[1] == 1
 
 
 @every_kind

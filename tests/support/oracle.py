@@ -569,40 +569,52 @@ def effective_positives(rows: Sequence[Row], clusters: Sequence[Any] | None = No
     return sum(sums.values()) ** 2 / sum(weight * weight for weight in sums.values())
 
 
-def effective_rows(
-    rows: Sequence[Row], clusters: Sequence[Any], threshold: Any, level: float
-) -> float:
-    """Return how many independent rows tell as much of the precision at a threshold.
+def count_limits(tp: int, fp: int, level: float) -> tuple[float | None, float | None]:
+    """Return the same of rows that count as one, by their numbers."""
+    n, tail = Fraction(tp + fp), (1 - level) / 2
+    if not tp:
+        return 0.0, 1 - tail ** float(1 / n)
+    if not fp:
+        return tail ** float(1 / n), 1.0
+    share = tp / n
+    spread = float(share * (1 - share))
+    half = student_quantile(level, n - 1) * student_error(math.sqrt(spread / n), n) / spread
+    low, high = (1 / (1 + fp / tp * math.exp(end)) for end in (half, -half))
+    return min(low, tail ** float(1 / n)), high
 
-    By definition, cluster by cluster: the variance of a ratio of sums of weights, with one of the
-    clusters for the mean, against that of a share of the rows; then the quantiles of Student's t.
-    All but these is exact.
+
+def share_limits(
+    hits: Sequence[tuple[bool, Fraction, Any]], level: float, misses: Sequence[Fraction] = ()
+) -> tuple[float | None, float | None]:
+    """Return the interval of a share from each row's hit, weight and cluster, by definition.
+
+    It is the logit interval by Student's t of the effective clusters, at most the exact one of as
+    many trials as the rows tell without a miss. If all are hits, one that was not seen may weigh as
+    much as those of its class, ``misses``, do on average.
     """
-    sizes: dict[Any, list[Fraction]] = {}
-    n = 0
-    for row, cluster in zip(rows, clusters, strict=True):
-        if row.score is not None and row.score >= threshold:
-            found, retrieved = sizes.get(cluster, [Fraction(0), Fraction(0)])
-            sizes[cluster] = [found + row.truth * row.weight, retrieved + row.weight]
-            n += 1
-    total = sum(size for _, size in sizes.values())
-    share = sum(found for found, _ in sizes.values()) / total
-    effective = total**2 / sum(size * size for _, size in sizes.values())
-    if share in (0, 1) or len(sizes) == 1:
-        return float(effective)
-    ratio = sum((found - share * size) ** 2 for found, size in sizes.values()) / total**2
-    variance = effective / (effective - 1) * ratio
-    independent = share * (1 - share) / (n - 1)
-    rows_worth = n if variance <= independent else n * independent / variance
-    quantiles = [student_quantile(level, Fraction(d)) for d in (n - 1, effective - 1)]
-    return float(rows_worth) * (quantiles[0] / quantiles[1]) ** 2
-
-
-def wilson(share: Fraction, n: float, level: float) -> tuple[float, float]:
-    """Return the roots of ``(share - x)^2 = z^2 x (1 - x) / n``, in 60 digits."""
-    with localcontext(prec=60):
-        p = Decimal(share.numerator) / Decimal(share.denominator)
-        square, n = Decimal(NormalDist().inv_cdf((1 + level) / 2)) ** 2, Decimal(n)
-        half = (square * (p * (1 - p) * n + square / 4)).sqrt()
-        middle = p * n + square / 2
-        return float((middle - half) / (n + square)), float((middle + half) / (n + square))
+    if not hits:
+        return None, None
+    total, tail = sum(weight for _, weight, _ in hits), (1 - level) / 2
+    share = sum(weight for hit, weight, _ in hits if hit) / total
+    sums: dict[Any, list[Fraction]] = {}
+    for hit, weight, cluster in hits:
+        found, size = sums.get(cluster, [Fraction(0), Fraction(0)])
+        sums[cluster] = [found + hit * weight, size + weight]
+    m = total**2 / sum(size * size for _, size in sums.values())
+    if share == 0:
+        return 0.0, 1 - tail ** float(1 / m)
+    if share == 1:
+        if misses:
+            m = min(m, total * sum(misses) / sum(weight**2 for weight in misses))
+        return tail ** float(1 / m), 1.0
+    variance = sum((found - share * size) ** 2 for found, size in sums.values()) / total**2
+    if round(m) < 2 or variance == 0:
+        return None, None
+    rows = total**2 / sum(weight**2 for _, weight, _ in hits)
+    by_rows = sum((weight * (hit - share)) ** 2 for hit, weight, _ in hits) / total**2
+    trials = min(max(rows * by_rows / variance, m), rows)
+    error = student_error(math.sqrt(variance), m)
+    half = student_quantile(level, m - 1) * error / float(share * (1 - share))
+    logit = math.log(share / (1 - share))
+    low, high = (1 / (1 + math.exp(min(-end, 700))) for end in (logit - half, logit + half))
+    return min(low, tail ** float(1 / trials)), high

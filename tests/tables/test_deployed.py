@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind
 from polars.testing import assert_frame_equal, assert_series_equal
-from scipy.stats import norm
 from scipy.stats import t as student
 from strategies import DYADIC_WEIGHTS, TIED_SCORES, frames
 
@@ -172,19 +171,15 @@ def by_influence(df, threshold, prevalence, units):
     )
     shares = np.sum((sums[1] / size.sum()) ** 2)
     variance = np.sum(sums[0] ** 2) / (1 - shares)
-    quantile = [student.isf(0.025, degrees) ** 2 for degrees in (reached.sum() - 1, 1 / shares - 1)]
     # Not more than as many independent rows would tell, of classes of given sizes.
     recall, fpr = (reached[truth == one].mean() for one in (True, False))
     most = reached.sum() / ((1 - recall) * (1 - p) + (1 - fpr) * p)
-    told = p * (1 - p) * reached.sum() / (reached.sum() - 1) / variance
-    n = min(told, most) * quantile[0] / quantile[1]
-    z = norm.isf(0.025)
-    center, half = (
-        (n * p + z * z / 2) / (n + z * z),
-        z * np.sqrt(n * p * (1 - p) + z * z / 4) / (n + z * z),
-    )
+    least = p * (1 - p) * reached.sum() / (reached.sum() - 1) / most
+    error = np.sqrt(max(variance, least))
+    half = student.isf(0.025, 1 / shares - 1) * error / (p * (1 - p))
+    ends = [1 / (1 + (1 - p) / p * np.exp(end)) for end in (half, -half)]
     classes = truth.sum(), (~truth).sum()
-    return tuple(seen_from(prevalence, end, *classes) for end in (center - half, center + half))
+    return tuple(seen_from(prevalence, end, *classes) for end in ends)
 
 
 @every_kind
@@ -293,3 +288,19 @@ def test_limits_at_another_prevalence_need_single_rows(verb, options):
     counts = ROWS.prc.counts("truth", "old")
     with pytest.raises(OptionError, match=r"calibrate= is given with .*are counts.*single rows"):
         getattr(counts.prc, verb)(score="threshold", pos="pos", neg="neg", calibrate=0.1, **options)
+
+
+@every_kind
+@given(frames(TIED_SCORES, max_size=30), st.sampled_from([1 / 64, 1 / 4, 7 / 8]))
+def test_the_limits_of_a_curve_are_those_of_points(kind, df, prevalence):
+    asked = {"calibrate": prevalence, "ci": 0.9, "by": "segment"}
+    points = frame_prc.operating_points(kind.make(df), "truth", "score", threshold=0.4, **asked)
+    curve = frame_prc.curve(kind.make(df), "truth", "score", thresholds=[0.4], start=None, **asked)
+    keys = pl.col("segment").cast(pl.String)
+    points, curve = (kind.rows(one).sort(keys) for one in (points, curve))
+    both = df.group_by("segment").agg(pl.col("truth").n_unique()).filter(pl.col("truth") == 2)
+    in_both = pl.col("segment").is_in(both["segment"].to_list(), nulls_equal=True)
+    for end in ("low", "high"):
+        found = curve.filter(in_both)[f"precision_calibrated_{end}"].to_list()
+        wanted = points.filter(in_both)[f"precision_{end}"].to_list()
+        assert found == [None if one is None else pytest.approx(one, rel=1e-9) for one in wanted]

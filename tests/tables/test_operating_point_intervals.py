@@ -40,28 +40,12 @@ def sample(n: int, seed: int, ties: int = 1000) -> pl.DataFrame:
 
 
 @every_kind
-@given(frames(SCORES_OR_NONE, max_size=20), BY, LEVELS, st.sampled_from([0.25, 0.0, 1e9]))
-def test_at_a_given_threshold_they_are_wilsons(kind, df, by, ci, threshold):
-    found = points(kind, df, by=by, ci=ci, threshold=threshold, missing="unretrieved")
-    for (tp, fp, fn), ends in zip(
-        found.select("tp", "fp", "fn").rows(), found.select(LIMITS).rows(), strict=True
-    ):
-        if tp is None:
-            assert ends == (None,) * 4
-            continue
-        known = [
-            oracle.wilson(Fraction(tp, n), n, ci) if n else (None, None) for n in (tp + fp, tp + fn)
-        ]
-        assert [None if end is None else pytest.approx(end) for pair in known for end in pair] == [
-            *ends
-        ]
-
-
-@every_kind
 @pytest.mark.parametrize("weights", [None, INTEGER_WEIGHTS], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("cluster", [None, "day"])
 @given(st.data(), BY, LEVELS)
-def test_rows_count_as_many_as_they_tell(kind, weights, cluster, data, by, ci):
+def test_at_a_given_threshold_they_are_those_of_shares_of_hits(
+    kind, weights, cluster, data, by, ci
+):
     df = data.draw(frames(st.sampled_from([0.1, 0.5, 0.9, None]), weights, max_size=30))
     df = df.with_columns(day=pl.int_range(pl.len()) * 7 % 5)
     weight = None if weights is None else "weight"
@@ -109,17 +93,7 @@ def limits_of(df: pl.DataFrame, ci: float) -> list[float | None]:
     ]
     limits: list[float | None] = []
     for side, misses in sides:
-        if not side:
-            limits += [None, None]
-            continue
-        hits = [oracle.Row(hit, 1.0, weight) for hit, weight, _ in side]
-        n = oracle.effective_rows(hits, [day for *_, day in side], 1.0, ci)
-        total = sum(weight for _, weight, _ in side)
-        share = sum(weight for hit, weight, _ in side if hit) / total
-        if share == 1 and misses:
-            # A miss that was not seen may weigh as much as those of its class do on average.
-            n = min(n, float(total * sum(misses) / sum(weight**2 for weight in misses)))
-        limits += oracle.wilson(share, n, ci)
+        limits += oracle.share_limits(side, ci, misses)
     return limits
 
 
@@ -242,7 +216,7 @@ def test_weighted_rows_are_resampled_with_their_weights(kind):
     assert_frame_equal(weighted.select(LIMITS), plain.select(LIMITS), rel_tol=1e-12)
 
 
-def test_an_interval_of_a_choice_is_wider_than_wilsons():
+def test_an_interval_of_a_choice_is_wider_than_that_of_a_given_one():
     df = sample(60, 8)
     chosen = frame_prc.operating_points(df, "truth", "score", f_beta=1, ci=0.95, details=True)
     held = frame_prc.operating_points(
@@ -311,3 +285,29 @@ def test_no_digit_depends_on_the_order_of_rows(target, cluster):
     )
     for other in others:
         assert_frame_equal(first, other, check_exact=True)
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("cluster", [None, "day"])
+@given(st.data())
+def test_a_number_has_one_interval_wherever_it_is(kind, weight, cluster, data):
+    df = data.draw(frames(SCORES_OR_NONE, INTEGER_WEIGHTS if weight else None, max_size=40))
+    df = df.with_columns(day=pl.int_range(pl.len()) * 7 % 11)
+    options = {"by": "segment", "cluster": cluster, "weight": weight, "missing": "unretrieved"}
+    found = points(kind, df, threshold=0.25, ci=0.95, **options).sort("segment")
+    asked = {"measures": ["precision", "recall"], "at": {"threshold": 0.25}, "ci": 0.95}
+    card = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", **asked, **options))
+    card = card.sort("segment")
+    assert_frame_equal(found.select(LIMITS), card.select(LIMITS), rel_tol=1e-11, abs_tol=1e-12)
+    if weight is None:
+        curve = frame_prc.curve(
+            kind.make(df), "truth", "score", thresholds=[0.25], start=None, ci=0.95, **options
+        )
+        ends = LIMITS[:2]
+        assert_frame_equal(
+            kind.rows(curve).sort("segment").select(ends),
+            found.select(ends),
+            rel_tol=1e-11,
+            abs_tol=1e-12,
+        )

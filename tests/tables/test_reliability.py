@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
+import oracle
 import polars as pl
 import pytest
 from kinds import every_kind, every_polars_kind
 from sklearn.calibration import calibration_curve
-from statsmodels.stats.proportion import proportion_confint
 
 import frame_prc
 from frame_prc import DataError, OptionError
@@ -30,7 +32,7 @@ def reliability(kind, df=ROWS, **asked):
 
 
 @every_kind
-def test_bins_are_those_of_scikit_learn_with_the_interval_of_wilson(kind):
+def test_bins_are_those_of_scikit_learn_with_the_interval_of_a_share(kind):
     table = reliability(kind, details=True)
     observed, mean = calibration_curve(ROWS["truth"].to_numpy(), SCORE, n_bins=10)
     assert table["observed"].to_list() == pytest.approx(observed.tolist(), rel=1e-12)
@@ -38,7 +40,8 @@ def test_bins_are_those_of_scikit_learn_with_the_interval_of_wilson(kind):
     assert table["n"].sum() == 900
     assert table["n_pos"].sum() == ROWS["truth"].sum()
     for row in table.iter_rows(named=True):
-        limits = proportion_confint(row["n_pos"], row["n"], 0.05, "wilson")
+        hits = [(place < row["n_pos"], Fraction(1), place) for place in range(row["n"])]
+        limits = oracle.share_limits(hits, 0.95)
         assert (row["observed_low"], row["observed_high"]) == pytest.approx(limits, rel=1e-9)
         assert (row["status"] == "few_rows") == (row["n"] < 20)
 
@@ -54,8 +57,7 @@ def test_weights_and_clusters_of_copies_tell_as_much_as_the_rows(kind):
     for name in ("observed", "observed_low", "observed_high"):
         expected = plain[name].to_list()
         assert weighted[name].to_list() == pytest.approx(expected, rel=1e-6)
-        # Their variance is an estimate, so of few clusters the limits are a little further out.
-        assert clustered[name].to_list() == pytest.approx(expected, abs=0.05)
+        assert clustered[name].to_list() == pytest.approx(expected, rel=1e-6)
     sums = reliability(kind, weight="weight", bins=[0, 0.3, 1], details=True)
     below = ROWS.filter(pl.col("score") < 0.3)
     mean = (below["score"] * below["weight"]).sum() / below["weight"].sum()
