@@ -82,7 +82,7 @@ class SegmentVerbs(Evaluated[FrameT]):
             fewer than 50 positives per segment on average (for ``"roc_auc"`` 200 rows of the
             scarcer class), and otherwise Q. Above 500,000 rows (of all segments of a model), for
             sums of weights, with ``cluster``, or without NumPy it is Q too. 100,000 rows in 200
-            segments take one second, up to four where segments hardly differ.
+            segments take about one second, and four where they differ slightly.
         details
             Add the columns that are named so below.
 
