@@ -100,20 +100,11 @@ def limits_of_share(
     share, rest = hits / n, misses / n
     variance, units, trials = moments or (share * rest / n, n, n)
     half = -_student_quantile(units, level) * variance.sqrt() / (share * rest)
-    low, high = limits_of(share, rest, half.exp()).values()
-    tail = (1 - level) / 2
-    alike, least = tail ** (1 / units), tail ** (1 / trials)
     inside = lib.when((units.round() > 1) & shows_spread(variance, share, rest))
-    return {
-        "low": lib.when(misses == 0)
-        .then(lib.when(n > 0).then(alike))
-        .otherwise(
-            lib.when(hits == 0).then(0.0).otherwise(inside.then(lib.min_horizontal(low, least)))
-        ),
-        "high": lib.when(hits == 0)
-        .then(lib.when(n > 0).then(1 - alike))
-        .otherwise(lib.when(misses == 0).then(1.0).otherwise(inside.then(high))),
-    }
+    ends = (inside.then(end) for end in limits_of(share, rest, half.exp()).values())
+    is_known, tail = n > 0, (1 - level) / 2
+    best, worst = (is_known & (one == 0) for one in (misses, hits))
+    return dict(zip(("low", "high"), _exact(*ends, best, worst, units, trials, tail), strict=True))
 
 
 def status_of_limits(col: Col, low: str = "ci_low") -> Any:
@@ -175,17 +166,24 @@ def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
     of a cluster need not fail together: ``n_trials`` is their number over what clusters multiply
     the variance by. A mean of segments has no such number.
     """
-    n_effective, when = col("n_effective"), library(col("status")).when
-    all_succeed = interval.tail ** (1 / n_effective)
-    known = ~n_effective.is_null()
+    known = ~col("n_effective").is_null()
     best = known & (col("status") == "ok") & (col("shortfall") == 0)
     worst = known & (col(ESTIMATE) == 0)
-    inner, most = col("ci_low"), interval.tail ** (1 / col("n_trials"))
-    has_most = ~col("n_trials").is_null()
-    inner = when(has_most & (inner > most)).then(most).otherwise(inner)
-    low = when(best).then(all_succeed).otherwise(when(worst).then(0.0).otherwise(inner))
-    otherwise = when(worst).then(1 - all_succeed).otherwise(col("ci_high"))
-    return {"ci_low": low, "ci_high": when(best).then(1.0).otherwise(otherwise)}
+    numbers = (col("n_effective"), col("n_trials"), interval.tail)
+    low, high = _exact(col("ci_low"), col("ci_high"), best, worst, *numbers)
+    return {"ci_low": low, "ci_high": high}
+
+
+def _exact(
+    low: Any, high: Any, best: Any, worst: Any, units: Any, trials: Any, tail: float
+) -> tuple[Any, Any]:
+    """Return limits with those of as many units that all succeed or fail, and of as many trials."""
+    when = library(low).when
+    alike, most = tail ** (1 / units), tail ** (1 / trials)
+    low = when(~trials.is_null() & (low > most)).then(most).otherwise(low)
+    low = when(best).then(alike).otherwise(when(worst).then(0.0).otherwise(low))
+    high = when(worst).then(1 - alike).otherwise(high)
+    return low, when(best).then(1.0).otherwise(high)
 
 
 def status(
