@@ -42,9 +42,9 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
         points = _influenced(ranged, measures)
         if counted.columns.cluster is None:
             return collected(counted, _over_points(points, ranged, measures))
-        cells = _cells([Joined(points, measures, "score")], counted)
-        sums = _over_cells(counted, [""], [measures]) | _over_clusters(measures)
-        return collected(counted, _by_keys(cells, counted, sums))
+        joined = [Joined(points, measures, "score")]
+        sums = _over_cells(counted, joined) | _over_clusters(measures)
+        return collected(counted, _by_keys(_cells(joined, counted), counted, sums))
 
 
 def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
@@ -81,11 +81,7 @@ def paired_sums(
             Joined(_influenced(counted, [measure]), [measure], f"score_{i}", f"_{i}")
             for i, counted in enumerate(ranged)
         ]
-        names = [one.suffix for one in joined]
-        of_models = [measure] * number
-        sums = _over_cells(first, names, [[one] for one in of_models])
-        sums |= _over_clusters(of_models)
-        sums |= _products(number)
+        sums = _over_cells(first, joined) | _over_clusters([measure] * number) | _products(number)
         if measure.of_decisions and first.columns.cluster is None:
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
@@ -198,7 +194,7 @@ def scores_of_segments() -> dict[str, nw.Expr]:
     return {"lowest": score.min(), "highest": score.max(), "n_scores": one.sum()}
 
 
-def known(calibration: Calibration | None, counted: Counted) -> Calibration | None:
+def looked_up(calibration: Calibration | None, counted: Counted) -> Calibration | None:
     """Return a calibration with its reference, which is looked up if it is that of the rows."""
     if calibration is None or calibration.odds is not None or calibration.table is not None:
         return calibration
@@ -295,7 +291,7 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
     rows = rows.with_columns(**added)
     if counted.columns.cluster is None:
         return rows
-    ends = _ends([one.suffix for one in joined])
+    ends = _ends(joined)
     sums = [*amount_names(squares=counted.squares), "dropped", *(n for n in added if n not in ends)]
     highest = [name for one in joined for name in one.highest()]
     return rows.group_by(*counted.keys, "cluster").agg(
@@ -355,35 +351,29 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
     return found
 
 
-def _over_cells(
-    counted: Counted, suffixes: Sequence[str], measures: Sequence[Sequence[Measure]]
-) -> dict[str, nw.Expr]:
+def _over_cells(counted: Counted, joined: Sequence[Joined]) -> dict[str, nw.Expr]:
     """Return the sums over points of each segment, from what its cells have of them."""
     amounts = {"positives": "pos", "negatives": "neg"}
     sums = {n: nw.col(of).sum().fill_null(0).cast(counted.amount) for n, of in amounts.items()}
     sums["n_dropped"] = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
     squares = [nw.col(n).cast(nw.Float64) for n in amount_names(squares=counted.squares)[-2:]]
-    for suffix, own in zip(suffixes, measures, strict=True):
-        first = int(suffix[1:] or 0)
-        highest = [f"retrieved{suffix}"]
-        added = [f"{name}{suffix}" for name in _SHARED]
-        for place, measure in enumerate(own, first):
-            highest += [f"{name}_{place}" for name in _own(measure)]
+    for one in joined:
+        added = [f"{name}{one.suffix}" for name in _SHARED]
+        for place, measure in enumerate(one.measures, one.first):
             added += [f"{name}_{place}" for name in ("variance", "of_negatives", *_shared(measure))]
-            sums |= {
-                f"{n}_{place}": of.sum() for n, of in zip(("pos", "neg"), squares, strict=True)
-            }
-        sums |= {name: nw.col(name).max() for name in highest}
+            sums |= {f"{n}_{place}": of.sum() for n, of in zip(SUMS, squares, strict=True)}
+        sums |= {name: nw.col(name).max() for name in one.highest()}
         sums |= {name: nw.col(name).sum() for name in added}
-        ties = f"tie_shares{suffix}"
-        sums[ties] = _shares_of_ties(sums[ties], counted, own, suffix)
-    return sums | _ends(suffixes)
+        ties = f"tie_shares{one.suffix}"
+        sums[ties] = _shares_of_ties(sums[ties], counted, one.measures, one.suffix)
+    return sums | _ends(joined)
 
 
-def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
+def _ends(joined: Sequence[Joined]) -> dict[str, nw.Expr]:
     """Return the lowest and the highest score of each model."""
-    lowest = {f"lowest{suffix}": nw.col(f"lowest{suffix}").min() for suffix in suffixes}
-    return lowest | {f"highest{suffix}": nw.col(f"highest{suffix}").max() for suffix in suffixes}
+    lowest = {f"lowest{one.suffix}": nw.col(f"lowest{one.suffix}").min() for one in joined}
+    highest = {f"highest{one.suffix}": nw.col(f"highest{one.suffix}").max() for one in joined}
+    return lowest | highest
 
 
 def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
@@ -459,10 +449,10 @@ def totals(counted: Counted, sums: Mapping[str, nw.Expr], *, of_scores: bool = F
     return _by_keys(counted.frame if of_scores else counted.rows, counted, sums)
 
 
-def row_counts(counted: Counted) -> tuple[Counted, Frame]:
-    """Return the number of ``rows`` of each segment, and what they are counted from."""
+def row_counts(counted: Counted) -> pl.DataFrame:
+    """Return the number of ``rows`` of each segment."""
     used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
-    return counted, _by_keys(used, counted, {"rows": nw.len()})
+    return collected(counted, _by_keys(used, counted, {"rows": nw.len()}))
 
 
 def _by_keys(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:

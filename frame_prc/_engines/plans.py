@@ -26,7 +26,7 @@ from frame_prc._engines.estimates import (
     cluster_cells,
     collected,
     in_polars,
-    known,
+    looked_up,
     paired_sums,
     row_counts,
     scores_of_segments,
@@ -179,7 +179,7 @@ class Elsewhere:
 
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and its number of ``rows``."""
-        return collected(*row_counts(self._counted(rows, [], None))).lazy()
+        return row_counts(self._counted(rows, [], None)).lazy()
 
     def tie_bounds(self, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         """Return the keys and the tie bounds of each segment."""
@@ -206,7 +206,7 @@ class Elsewhere:
 
 
 def _at_reference(measure: Measure, counted: Counted) -> Measure:
-    return replace(measure, calibration=known(measure.calibration, counted))
+    return replace(measure, calibration=looked_up(measure.calibration, counted))
 
 
 def _ranking(rows: Rows, counted: Counted, table: pl.DataFrame) -> Ranking:

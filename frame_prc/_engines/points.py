@@ -15,7 +15,7 @@ import polars as pl
 from frame_prc._engines.engine import check_request
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
-from frame_prc._engines.running_sums import running_sums, summed_onward, within_range
+from frame_prc._engines.running_sums import running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, read_back
 from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.dialect import OPENS, Dialect
@@ -109,8 +109,6 @@ class InEngine(Dialect):
             for i, part in enumerate(exact_parts(nw.col(of)))
         }
         ready, keys = points.with_columns(**parts) if parts else points, self.counted.keys
-        if onward and self.counted.engine.streams:
-            ready, onward = summed_onward(ready, self.counted, onward), ()
         if self.counted.ranges is None:
             return ready.with_columns(
                 **_totals(exact, plain, keys),
