@@ -22,7 +22,7 @@ from frame_prc._curves.calibration import REFERENCE, effective_numbers, referenc
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.points import InEngine, fresh, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
-from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_point
+from frame_prc._engines.running_sums import RETRIEVED, in_order, may_thin, of_rows, with_point
 from frame_prc._engines.spark_ranges import cut_and_kept
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.at_threshold import sums_of_decisions
@@ -148,7 +148,7 @@ def _shares_of_ties(
 
 def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
     """Return whether scores of single negatives, which no measure needs, are left out."""
-    return of_rows(counted) and all(one.points.only_hits for one in measures)
+    return may_thin(counted) and all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:

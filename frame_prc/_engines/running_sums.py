@@ -38,6 +38,18 @@ def of_rows(counted: Counted) -> bool:
     return counted.engine.streams and is_single and counted.score_dtype.is_float()
 
 
+def may_thin(counted: Counted) -> bool:
+    """Return whether scores of single negatives may be left out, if nothing needs their points.
+
+    What is joined to rows does in Spark, and weights are not told apart there.
+    """
+    columns = counted.columns
+    if counted.engine.streams:
+        return of_rows(counted)
+    alone = columns.cluster is None and not columns.request.side_by_side
+    return counted.engine.in_ranges and alone and not (columns.weighted or counted.squares)
+
+
 def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score") -> Frame:
     """Sort rows, and add which of them end a ``point``.
 
@@ -184,10 +196,10 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         below; null where there is no such score), and ``place``, which ascends while scores
         descend, within a range. Spark would leave them out of its plan if nothing reads them, but
         it takes time to write them down. What streams also has ``point``; if ``hits`` are all that
-        is wanted, it has fewer points, and ``own_scores`` (see :mod:`frame_prc._engines.streams`).
+        is wanted, it has fewer points, and ``own_scores``, and what does not the ``lowest`` score.
     """
     if counted.ranges is not None:
-        return _running_in_ranges(counted, counted.ranges, places=places)
+        return _running_in_ranges(counted, counted.ranges, places=places, hits=hits)
     streams = counted.engine.streams
     sums = (
         points_in_order(counted, hits=hits, places=places)
@@ -206,7 +218,12 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         positives=tp.max().over(*counted.keys),
         negatives=fp.max().over(*counted.keys),
         **({"first": nw.col("place") == 1} if places else {}),
+        **({} if streams or not hits else _lowest(counted)),
     )
+
+
+def _lowest(counted: Counted) -> dict[str, nw.Expr]:
+    return {"lowest": nw.col("score").min().over(*within_range(counted))}
 
 
 def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
@@ -234,11 +251,12 @@ def _summed(frame: Frame, counted: Counted, *, places: bool) -> Frame:
     )
 
 
-def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool) -> Frame:
+def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool, hits: bool) -> Frame:
     within = within_range(counted)
     sums = _summed(ranges.counts, counted, places=places).with_columns(
         positives_here=nw.col("tp").max().over(*within),
         negatives_here=nw.col("fp").max().over(*within),
+        **(_lowest(counted) if hits else {}),
     )
     totals = only_cut(_totals(ranges.rows, within), ranges.cuts)
     above = sent_to_tasks(_above(totals, counted))
