@@ -56,7 +56,7 @@ def auc(
     calibration: Calibration | None,
 ) -> Any:
     """Return one row per segment and method."""
-    whole = count(engine, frame, request, [*outputs, ORDER], bins)
+    [whole] = count(engine, frame, request, [*outputs, ORDER], bins)
     counted, calibration = cut(whole), looked_up(calibration, whole)
     areas = {
         method: nw.when(nw.col("grows")).then(STEP_AREAS[method](nw.col)).fill_null(0.0)
@@ -143,7 +143,7 @@ def average_precision(
     bounds: bool,
 ) -> Any:
     """Return one row per segment: its size and its average precision."""
-    counted = count(engine, frame, request, outputs, bins)
+    [counted] = count(engine, frame, request, outputs, bins)
     table = areas_of_segments(counted, calibration, bounds=bounds)
     return counted.finish(table, outputs, [])
 

@@ -8,7 +8,7 @@ row for each segment, from which the last steps in Polars go on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -170,10 +170,6 @@ _SHARED = ("n_scores", "tie_shares")
 _ON = ("on_positive", "on_negative")
 
 
-def _shared(measure: Measure) -> list[str]:
-    return ["bias", *measure.term_names]
-
-
 def _over_points(points: Frame, counted: Counted, measures: Sequence[Measure]) -> Frame:
     """Return the sums of the points of each segment."""
     sums = scores_of_segments() | {"n_scores": nw.col("n_scores").sum()}
@@ -245,31 +241,36 @@ class Joined:
     suffix: str = ""
 
     @property
-    def first(self) -> int:
-        """The place of the first measure among those of all models."""
-        return int(self.suffix[1:] or 0)
+    def places(self) -> range:
+        """The places of the measures among those of all models."""
+        first = int(self.suffix[1:] or 0)
+        return range(first, first + len(self.measures))
 
-    def names(self) -> dict[str, str]:
-        """Return the columns that are joined, and their names there."""
-        names = {name: f"{name}{self.suffix}" for name in ("retrieved", *_SHARED)}
-        for place, measure in enumerate(self.measures):
-            own = (*_own(measure), *_shared(measure), *_ON, *measure.below)
-            names |= {f"{name}_{place}": f"{name}_{place + self.first}" for name in own}
+    def _names(
+        self, of_all: Sequence[str], own: Callable[[Measure], Sequence[str]]
+    ) -> dict[str, str]:
+        names = {name: f"{name}{self.suffix}" for name in of_all}
+        for i, place in enumerate(self.places):
+            names |= {f"{name}_{i}": f"{name}_{place}" for name in own(self.measures[i])}
         return names
 
-    def highest(self) -> list[str]:
-        """Return the columns of rows that are alike in a segment."""
-        own = [_own(measure) for measure in self.measures]
-        names = [f"{name}_{i}" for i, of in enumerate(own, self.first) for name in of]
-        return [f"retrieved{self.suffix}", *names]
+    @property
+    def alike(self) -> dict[str, str]:
+        """What all points of a segment have alike."""
+        return self._names(["retrieved"], _own)
 
-    def shared(self) -> dict[str, nw.Expr]:
-        """Return what is added up over points, as the part of it that a unit of weight has."""
+    @property
+    def shared(self) -> dict[str, str]:
+        """What is added up over points, of which each row then has its part."""
+        return self._names(_SHARED, lambda measure: ["bias", *measure.term_names])
+
+    def of_a_unit(self) -> dict[str, nw.Expr]:
+        """Return what points tell of a row with a weight of 1, under the names there."""
         here = nw.col("at_pos") + nw.col("at_neg")
-        names = [*_SHARED]
-        for place, measure in enumerate(self.measures):
-            names += [f"{name}_{place}" for name in _shared(measure)]
-        return {n: nw.when(here > 0).then(nw.col(n) / here).otherwise(0.0) for n in names}
+        parts = {of: nw.when(here > 0).then(nw.col(of) / here).otherwise(0.0) for of in self.shared}
+        names = self.alike | self._names([], lambda measure: [*_ON, *measure.below])
+        own = {name: nw.col(of) for of, name in names.items()}
+        return own | {name: parts[of] for of, name in self.shared.items()}
 
 
 def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
@@ -279,12 +280,10 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
     """
     rows = _numbered(joined, counted) if of_rows(counted) else counted.single
     for one in joined:
-        names = one.names()
         points, rows = _matched(one, rows, counted)
         matches = [name for name in points.columns if name.startswith("match_")]
-        shared = points.with_columns(**one.shared())
-        named = shared.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
-        rows = rows.join(named, on=matches, how="left").drop(matches)
+        told = points.select(*matches, **one.of_a_unit())
+        rows = rows.join(told, on=matches, how="left").drop(matches)
     added: dict[str, nw.Expr] = {}
     for one in joined:  # once all are joined, so that what is added takes part in no join
         added |= _of_rows(one, counted)
@@ -293,9 +292,9 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
         return rows
     ends = _ends(joined)
     sums = [*amount_names(squares=counted.squares), "dropped", *(n for n in added if n not in ends)]
-    highest = [name for one in joined for name in one.highest()]
+    alike = [name for one in joined for name in one.alike.values()]
     return rows.group_by(*counted.keys, "cluster").agg(
-        nw.col(*sums).sum(), nw.col(*highest).max(), **ends
+        nw.col(*sums).sum(), nw.col(*alike).max(), **ends
     )
 
 
@@ -321,11 +320,11 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
     both = pos + neg
     used = nw.when(both > 0).then(score)
     found = {
-        **{f"{name}{suffix}": both * nw.col(f"{name}{suffix}") for name in _SHARED},
+        **{name: both * nw.col(name) for name in one.shared.values()},
         f"lowest{suffix}": used,
         f"highest{suffix}": used,
     }
-    for place, measure in enumerate(one.measures, one.first):
+    for place, measure in zip(one.places, one.measures, strict=True):
         on = [nw.col(f"on_{of_class}_{place}") for of_class in ("positive", "negative")]
         of_positive, of_negative = (
             nw.when(amount > 0).then(amount * moved).otherwise(0.0)
@@ -347,7 +346,6 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
             for amount, moved in zip(squares, on, strict=True)
         ]
         found |= {f"variance_{place}": spread[0] + spread[1], f"of_negatives_{place}": spread[1]}
-        found |= {f"{n}_{place}": both * nw.col(f"{n}_{place}") for n in _shared(measure)}
     return found
 
 
@@ -358,11 +356,11 @@ def _over_cells(counted: Counted, joined: Sequence[Joined]) -> dict[str, nw.Expr
     sums["n_dropped"] = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
     squares = [nw.col(n).cast(nw.Float64) for n in amount_names(squares=counted.squares)[-2:]]
     for one in joined:
-        added = [f"{name}{one.suffix}" for name in _SHARED]
-        for place, measure in enumerate(one.measures, one.first):
-            added += [f"{name}_{place}" for name in ("variance", "of_negatives", *_shared(measure))]
+        added = [*one.shared.values()]
+        for place in one.places:
+            added += [f"variance_{place}", f"of_negatives_{place}"]
             sums |= {f"{n}_{place}": of.sum() for n, of in zip(SUMS, squares, strict=True)}
-        sums |= {name: nw.col(name).max() for name in one.highest()}
+        sums |= {name: nw.col(name).max() for name in one.alike.values()}
         sums |= {name: nw.col(name).sum() for name in added}
         ties = f"tie_shares{one.suffix}"
         sums[ties] = _shares_of_ties(sums[ties], counted, one.measures, one.suffix)
@@ -382,8 +380,8 @@ def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
         number = nw.col("point").alias(f"match_point{one.suffix}")
         return one.points.with_columns(number), rows
     nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
-    points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.first)
-    return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.first)
+    points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.places[0])
+    return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.places[0])
 
 
 def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool, filler: int) -> Frame:

@@ -140,23 +140,6 @@ def count(
     *,
     every_bin: bool = True,
     squares: bool = False,
-) -> Counted:
-    """Return the counts of an engine's frame; parameters are those of :func:`count_models`."""
-    [counted] = count_models(
-        engine, native, request, outputs, bins, every_bin=every_bin, squares=squares
-    )
-    return counted
-
-
-def count_models(
-    engine: Engine,
-    native: Any,
-    request: Request,
-    outputs: Sequence[str],
-    bins: Bins | None,
-    *,
-    every_bin: bool = True,
-    squares: bool = False,
     measures: Sequence[str] = (),
 ) -> list[Counted]:
     """Return the counts of an engine's frame; of models side by side, those of each.

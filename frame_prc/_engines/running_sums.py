@@ -207,14 +207,11 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         else _summed(counted.frame, counted, places=places)
     )
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
-    rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted and not streams else {}
-    highest = {
-        name: grown.cum_max(reverse=True).over(*counted.keys, order_by="score")
-        for name, grown in rising.items()
-    }
+    rising = [tp, fp] if monotone and counted.columns.weighted and not streams else []
+    highest = [one.cum_max(reverse=True).over(*counted.keys, order_by="score") for one in rising]
     # The largest running sum, not another sum: floats would differ in the last digit.
     return sums.with_columns(
-        **highest,
+        **dict(zip(("tp", "fp"), highest, strict=False)),
         positives=tp.max().over(*counted.keys),
         negatives=fp.max().over(*counted.keys),
         **({"first": nw.col("place") == 1} if places else {}),
