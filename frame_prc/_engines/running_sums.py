@@ -9,8 +9,9 @@ takes rows as they come, and after ``ORDER BY`` DuckDB keeps their order: so its
 and take a fraction of the time of windows over segments. They run through all segments, and what a
 segment began with is taken off. Whole numbers are exact. Weights would lose digits beside the sums
 of other segments: so what each addition rounds off, which is a float too (Knuth's two-sum), is
-added up in a second sum, the ``rest``. The two have 32 digits. Bins and scores that are not floats,
-of which there are few, are counted first.
+added up in a second sum, the ``rest``. The two have 32 digits, so the squares of weights too keep
+their own where those of another segment are a million times as large. Bins and scores that are not
+floats, of which there are few, are counted first.
 """
 
 from __future__ import annotations
