@@ -44,7 +44,7 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
             return collected(counted, _over_points(points, ranged, measures))
         joined = [Joined(points, measures, "score")]
         sums = _over_cells(counted, joined) | _over_clusters(measures)
-        return collected(counted, _by_keys(_cells(joined, counted), counted, sums))
+        return collected(counted, totals(_cells(joined, counted), counted, sums))
 
 
 def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
@@ -86,7 +86,7 @@ def paired_sums(
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
             sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])
-        found = collected(first, _by_keys(_cells(joined, first), first, sums))
+        found = collected(first, totals(_cells(joined, first), first, sums))
     return [_of_model(found, first, measure, i) for i in range(number)], found
 
 
@@ -199,7 +199,7 @@ def looked_up(calibration: Calibration | None, counted: Counted) -> Calibration 
     if counted.squares:
         sums |= {f"{c}_squares": nw.col(f"{name}_squares") for c, name in classes}
     sums = {name: amount.sum().cast(nw.Float64) for name, amount in sums.items()}
-    table = collected(counted, totals(counted, sums)).lazy()
+    table = collected(counted, totals(counted.rows, counted, sums)).lazy()
     numbers = effective_numbers(squares=counted.squares)
     model = counted.keys[:1] if counted.columns.several_models else []
     found = reference_of_models(table.with_columns(**numbers), calibration, model)
@@ -442,19 +442,14 @@ def _products(number: int) -> dict[str, nw.Expr]:
     return sums
 
 
-def totals(counted: Counted, sums: Mapping[str, nw.Expr], *, of_scores: bool = False) -> Frame:
-    """Return sums over the rows of each segment, or over its counts at each score."""
-    return _by_keys(counted.frame if of_scores else counted.rows, counted, sums)
-
-
 def row_counts(counted: Counted) -> pl.DataFrame:
     """Return the number of ``rows`` of each segment."""
     used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
-    return collected(counted, _by_keys(used, counted, {"rows": nw.len()}))
+    return collected(counted, totals(used, counted, {"rows": nw.len()}))
 
 
-def _by_keys(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
-    """Return sums of each segment, or of all rows."""
+def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
+    """Return sums over rows of each segment, or over all of them."""
     named = [value.alias(name) for name, value in sums.items()]
     keys = counted.segment
     return frame.group_by(*keys).agg(*named) if keys else frame.select(*named)

@@ -149,7 +149,7 @@ class Elsewhere:
         """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
         if "scores" not in self._scores:
             [counted] = count(self.engine, self.native, self._request_of(rows), [], None)
-            ends = totals(counted, scores_of_segments(), of_scores=True)
+            ends = totals(counted.frame, counted, scores_of_segments())
             self._scores["scores"] = collected(counted, ends)
         return _few_scores(self._scores["scores"].lazy(), rows.model_keys)
 

@@ -201,12 +201,11 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
     """
     if counted.ranges is not None:
         return _running_in_ranges(counted, counted.ranges, places=places, hits=hits)
-    streams = counted.engine.streams
-    sums = (
-        points_in_order(counted, hits=hits, places=places)
-        if streams
-        else _summed(counted.frame, counted, places=places)
-    )
+    if streams := counted.engine.streams:
+        sums = points_in_order(counted, hits=hits, places=places)
+    else:
+        sums = _summed(counted.frame, counted, places=places)
+    lowest = nw.col("score").min().over(*counted.keys)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
     rising = [tp, fp] if monotone and counted.columns.weighted and not streams else []
     highest = [one.cum_max(reverse=True).over(*counted.keys, order_by="score") for one in rising]
@@ -216,12 +215,8 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         positives=tp.max().over(*counted.keys),
         negatives=fp.max().over(*counted.keys),
         **({"first": nw.col("place") == 1} if places else {}),
-        **({} if streams or not hits else _lowest(counted)),
+        **({"lowest": lowest} if hits and not streams else {}),
     )
-
-
-def _lowest(counted: Counted) -> dict[str, nw.Expr]:
-    return {"lowest": nw.col("score").min().over(*within_range(counted))}
 
 
 def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
@@ -254,7 +249,7 @@ def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool, hits: 
     sums = _summed(ranges.counts, counted, places=places).with_columns(
         positives_here=nw.col("tp").max().over(*within),
         negatives_here=nw.col("fp").max().over(*within),
-        **(_lowest(counted) if hits else {}),
+        **({"lowest": nw.col("score").min().over(*within)} if hits else {}),
     )
     totals = only_cut(_totals(ranges.rows, within), ranges.cuts)
     above = sent_to_tasks(_above(totals, counted))
