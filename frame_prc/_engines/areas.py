@@ -16,7 +16,7 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, has_area, precision_before
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, bounds_of_tie
 from frame_prc._engines.curve import with_highest
-from frame_prc._engines.estimates import known, referred
+from frame_prc._engines.estimates import looked_up, referred
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import ORDER, Counted, by_segment, count, finish_in_order, several_rows
 from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
@@ -56,8 +56,8 @@ def auc(
     calibration: Calibration | None,
 ) -> Any:
     """Return one row per segment and method."""
-    whole = count(engine, frame, request, [*outputs, ORDER], bins)
-    counted, calibration = cut(whole), known(calibration, whole)
+    [whole] = count(engine, frame, request, [*outputs, ORDER], bins)
+    counted, calibration = cut(whole), looked_up(calibration, whole)
     areas = {
         method: nw.when(nw.col("grows")).then(STEP_AREAS[method](nw.col)).fill_null(0.0)
         for method in spec.methods
@@ -143,7 +143,7 @@ def average_precision(
     bounds: bool,
 ) -> Any:
     """Return one row per segment: its size and its average precision."""
-    counted = count(engine, frame, request, outputs, bins)
+    [counted] = count(engine, frame, request, outputs, bins)
     table = areas_of_segments(counted, calibration, bounds=bounds)
     return counted.finish(table, outputs, [])
 
@@ -155,7 +155,7 @@ def areas_of_segments(
     bounds: bool = False,
 ) -> Frame:
     """Return the keys and sizes of each segment, and its average precision."""
-    counted, calibration = cut(counted), known(calibration, counted)
+    counted, calibration = cut(counted), looked_up(calibration, counted)
     # For bounds, sums that never fall: the log of a negative growth would be undefined.
     sums = running_sums(counted, monotone=bounds, places=False)
     if calibration is not None:

@@ -28,7 +28,9 @@ from frame_prc._rows.checks import overlap
 def counts(engine: Engine, frame: Any, request: Request, table: Counts) -> Any:
     """Return positives and negatives at each distinct score, or in each bin that holds rows."""
     bins, squares = table.bins, table.squares
-    counted = count(engine, frame, request, table.reserved, bins, every_bin=False, squares=squares)
+    [counted] = count(
+        engine, frame, request, table.reserved, bins, every_bin=False, squares=squares
+    )
     table.check(counted.columns)
     held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     tidy = held.with_columns(threshold=counted.score)
@@ -62,7 +64,7 @@ def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> 
         ascending=ascending,
         **{name: name for name in amounts},
     )
-    counted = count(engine, parts, asked, amounts, None, squares=True)
+    [counted] = count(engine, parts, asked, amounts, None, squares=True)
     typed = [nw.col(name).cast(counted.amount) for name in amounts]
     tidy = counted.frame.with_columns(*typed, threshold=counted.score)
     if ends:
@@ -79,20 +81,15 @@ def _of_bins(counted: Counted, tidy: Frame, end: str) -> Counted:
     bins = tidy.select(low=nw.col(low), high=nw.col(high)).unique()
     known = bins.filter(~nw.any_horizontal(nw.col("low", "high").is_null(), ignore_nulls=True))
     following = known.with_columns(after=nw.col("low").shift(-1).over(order_by=["low", "high"]))
+    first, *texts = map(nw.lit, str(overlap("\0", "\0", "\0")).split("\0"))
     values = [nw.col(name).cast(nw.String) for name in ("low", "high", "after")]
-    text = nw.concat_str(_alternating(str(overlap("\0", "\0", "\0")).split("\0"), values))
+    said = [part for pair in zip(values, texts, strict=True) for part in pair]
+    text = nw.concat_str([first, *said])
     overlapping = nw.when(nw.col("high") > nw.col("after")).then(text)
     problem = following.with_columns(problem=overlapping).select(nw.col("problem").min())
     dtypes = {n: dtype for n, dtype in counted.columns.key_dtypes.items() if n != end}
     columns = replace(counted.columns, key_dtypes=dtypes)
     return replace(counted, keys=counted.keys[:-1], columns=columns, problem=problem)
-
-
-def _alternating(texts: Sequence[str], values: Sequence[nw.Expr]) -> list[nw.Expr]:
-    """Return texts with values between them."""
-    first, *others = map(nw.lit, texts)
-    pairs = zip(values, others, strict=True)
-    return [first, *(part for pair in pairs for part in pair)]
 
 
 def curve(
@@ -107,8 +104,8 @@ def curve(
 ) -> Any:
     """Return the curve of every segment."""
     outputs = [*CURVE, *(["envelope"] if envelope else [])]
-    counted = cut(count(engine, frame, request, outputs, bins))
-    points = points_of(counted)
+    counted = cut(*count(engine, frame, request, outputs, bins))
+    points = with_openings(counted).filter(nw.col("is_point"))
     if start == "first" and bins is not None:
         points = _opened(points, counted)  # no row may reach the highest threshold
     if keep == "corners":
@@ -126,11 +123,6 @@ def curve(
 
 
 # --- points ------------------------------------------------------------------------------------
-
-
-def points_of(counted: Counted) -> Frame:
-    """Return a point per score and one that ``opens`` each segment."""
-    return with_openings(counted).filter(nw.col("is_point"))
 
 
 def with_openings(counted: Counted) -> Frame:

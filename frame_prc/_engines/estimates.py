@@ -8,7 +8,7 @@ row for each segment, from which the last steps in Polars go on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -22,7 +22,7 @@ from frame_prc._curves.calibration import REFERENCE, effective_numbers, referenc
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.points import InEngine, fresh, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
-from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_point
+from frame_prc._engines.running_sums import RETRIEVED, in_order, may_thin, of_rows, with_point
 from frame_prc._engines.spark_ranges import cut_and_kept
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.at_threshold import sums_of_decisions
@@ -42,9 +42,9 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
         points = _influenced(ranged, measures)
         if counted.columns.cluster is None:
             return collected(counted, _over_points(points, ranged, measures))
-        cells = _cells([Joined(points, measures, "score")], counted)
-        sums = _over_cells(counted, [""], [measures]) | _over_clusters(measures)
-        return collected(counted, _by_keys(cells, counted, sums))
+        joined = [Joined(points, measures, "score")]
+        sums = _over_cells(counted, joined) | _over_clusters(measures)
+        return collected(counted, totals(_cells(joined, counted), counted, sums))
 
 
 def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
@@ -81,16 +81,12 @@ def paired_sums(
             Joined(_influenced(counted, [measure]), [measure], f"score_{i}", f"_{i}")
             for i, counted in enumerate(ranged)
         ]
-        names = [one.suffix for one in joined]
-        of_models = [measure] * number
-        sums = _over_cells(first, names, [[one] for one in of_models])
-        sums |= _over_clusters(of_models)
-        sums |= _products(number)
+        sums = _over_cells(first, joined) | _over_clusters([measure] * number) | _products(number)
         if measure.of_decisions and first.columns.cluster is None:
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
             sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])
-        found = collected(first, _by_keys(_cells(joined, first), first, sums))
+        found = collected(first, totals(_cells(joined, first), first, sums))
     return [_of_model(found, first, measure, i) for i in range(number)], found
 
 
@@ -152,7 +148,7 @@ def _shares_of_ties(
 
 def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
     """Return whether scores of single negatives, which no measure needs, are left out."""
-    return of_rows(counted) and all(one.points.only_hits for one in measures)
+    return may_thin(counted) and all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:
@@ -172,10 +168,6 @@ _SIZES = ("positives", "negatives")
 _OF_SCORES = ("lowest", "highest", "n_scores", "tie_shares", "retrieved")
 _SHARED = ("n_scores", "tie_shares")
 _ON = ("on_positive", "on_negative")
-
-
-def _shared(measure: Measure) -> list[str]:
-    return ["bias", *measure.term_names]
 
 
 def _over_points(points: Frame, counted: Counted, measures: Sequence[Measure]) -> Frame:
@@ -198,7 +190,7 @@ def scores_of_segments() -> dict[str, nw.Expr]:
     return {"lowest": score.min(), "highest": score.max(), "n_scores": one.sum()}
 
 
-def known(calibration: Calibration | None, counted: Counted) -> Calibration | None:
+def looked_up(calibration: Calibration | None, counted: Counted) -> Calibration | None:
     """Return a calibration with its reference, which is looked up if it is that of the rows."""
     if calibration is None or calibration.odds is not None or calibration.table is not None:
         return calibration
@@ -207,7 +199,7 @@ def known(calibration: Calibration | None, counted: Counted) -> Calibration | No
     if counted.squares:
         sums |= {f"{c}_squares": nw.col(f"{name}_squares") for c, name in classes}
     sums = {name: amount.sum().cast(nw.Float64) for name, amount in sums.items()}
-    table = collected(counted, totals(counted, sums)).lazy()
+    table = collected(counted, totals(counted.rows, counted, sums)).lazy()
     numbers = effective_numbers(squares=counted.squares)
     model = counted.keys[:1] if counted.columns.several_models else []
     found = reference_of_models(table.with_columns(**numbers), calibration, model)
@@ -249,31 +241,36 @@ class Joined:
     suffix: str = ""
 
     @property
-    def first(self) -> int:
-        """The place of the first measure among those of all models."""
-        return int(self.suffix[1:] or 0)
+    def places(self) -> range:
+        """The places of the measures among those of all models."""
+        first = int(self.suffix[1:] or 0)
+        return range(first, first + len(self.measures))
 
-    def names(self) -> dict[str, str]:
-        """Return the columns that are joined, and their names there."""
-        names = {name: f"{name}{self.suffix}" for name in ("retrieved", *_SHARED)}
-        for place, measure in enumerate(self.measures):
-            own = (*_own(measure), *_shared(measure), *_ON, *measure.below)
-            names |= {f"{name}_{place}": f"{name}_{place + self.first}" for name in own}
+    def _names(
+        self, of_all: Sequence[str], own: Callable[[Measure], Sequence[str]]
+    ) -> dict[str, str]:
+        names = {name: f"{name}{self.suffix}" for name in of_all}
+        for i, place in enumerate(self.places):
+            names |= {f"{name}_{i}": f"{name}_{place}" for name in own(self.measures[i])}
         return names
 
-    def highest(self) -> list[str]:
-        """Return the columns of rows that are alike in a segment."""
-        own = [_own(measure) for measure in self.measures]
-        names = [f"{name}_{i}" for i, of in enumerate(own, self.first) for name in of]
-        return [f"retrieved{self.suffix}", *names]
+    @property
+    def alike(self) -> dict[str, str]:
+        """What all points of a segment have alike."""
+        return self._names(["retrieved"], _own)
 
-    def shared(self) -> dict[str, nw.Expr]:
-        """Return what is added up over points, as the part of it that a unit of weight has."""
+    @property
+    def shared(self) -> dict[str, str]:
+        """What is added up over points, of which each row then has its part."""
+        return self._names(_SHARED, lambda measure: ["bias", *measure.term_names])
+
+    def of_a_unit(self) -> dict[str, nw.Expr]:
+        """Return what points tell of a row with a weight of 1, under the names there."""
         here = nw.col("at_pos") + nw.col("at_neg")
-        names = [*_SHARED]
-        for place, measure in enumerate(self.measures):
-            names += [f"{name}_{place}" for name in _shared(measure)]
-        return {n: nw.when(here > 0).then(nw.col(n) / here).otherwise(0.0) for n in names}
+        parts = {of: nw.when(here > 0).then(nw.col(of) / here).otherwise(0.0) for of in self.shared}
+        names = self.alike | self._names([], lambda measure: [*_ON, *measure.below])
+        own = {name: nw.col(of) for of, name in names.items()}
+        return own | {name: parts[of] for of, name in self.shared.items()}
 
 
 def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
@@ -283,23 +280,21 @@ def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
     """
     rows = _numbered(joined, counted) if of_rows(counted) else counted.single
     for one in joined:
-        names = one.names()
         points, rows = _matched(one, rows, counted)
         matches = [name for name in points.columns if name.startswith("match_")]
-        shared = points.with_columns(**one.shared())
-        named = shared.select(*matches, *(nw.col(of).alias(name) for of, name in names.items()))
-        rows = rows.join(named, on=matches, how="left").drop(matches)
+        told = points.select(*matches, **one.of_a_unit())
+        rows = rows.join(told, on=matches, how="left").drop(matches)
     added: dict[str, nw.Expr] = {}
     for one in joined:  # once all are joined, so that what is added takes part in no join
         added |= _of_rows(one, counted)
     rows = rows.with_columns(**added)
     if counted.columns.cluster is None:
         return rows
-    ends = _ends([one.suffix for one in joined])
+    ends = _ends(joined)
     sums = [*amount_names(squares=counted.squares), "dropped", *(n for n in added if n not in ends)]
-    highest = [name for one in joined for name in one.highest()]
+    alike = [name for one in joined for name in one.alike.values()]
     return rows.group_by(*counted.keys, "cluster").agg(
-        nw.col(*sums).sum(), nw.col(*highest).max(), **ends
+        nw.col(*sums).sum(), nw.col(*alike).max(), **ends
     )
 
 
@@ -325,11 +320,11 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
     both = pos + neg
     used = nw.when(both > 0).then(score)
     found = {
-        **{f"{name}{suffix}": both * nw.col(f"{name}{suffix}") for name in _SHARED},
+        **{name: both * nw.col(name) for name in one.shared.values()},
         f"lowest{suffix}": used,
         f"highest{suffix}": used,
     }
-    for place, measure in enumerate(one.measures, one.first):
+    for place, measure in zip(one.places, one.measures, strict=True):
         on = [nw.col(f"on_{of_class}_{place}") for of_class in ("positive", "negative")]
         of_positive, of_negative = (
             nw.when(amount > 0).then(amount * moved).otherwise(0.0)
@@ -351,39 +346,32 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
             for amount, moved in zip(squares, on, strict=True)
         ]
         found |= {f"variance_{place}": spread[0] + spread[1], f"of_negatives_{place}": spread[1]}
-        found |= {f"{n}_{place}": both * nw.col(f"{n}_{place}") for n in _shared(measure)}
     return found
 
 
-def _over_cells(
-    counted: Counted, suffixes: Sequence[str], measures: Sequence[Sequence[Measure]]
-) -> dict[str, nw.Expr]:
+def _over_cells(counted: Counted, joined: Sequence[Joined]) -> dict[str, nw.Expr]:
     """Return the sums over points of each segment, from what its cells have of them."""
     amounts = {"positives": "pos", "negatives": "neg"}
     sums = {n: nw.col(of).sum().fill_null(0).cast(counted.amount) for n, of in amounts.items()}
     sums["n_dropped"] = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
     squares = [nw.col(n).cast(nw.Float64) for n in amount_names(squares=counted.squares)[-2:]]
-    for suffix, own in zip(suffixes, measures, strict=True):
-        first = int(suffix[1:] or 0)
-        highest = [f"retrieved{suffix}"]
-        added = [f"{name}{suffix}" for name in _SHARED]
-        for place, measure in enumerate(own, first):
-            highest += [f"{name}_{place}" for name in _own(measure)]
-            added += [f"{name}_{place}" for name in ("variance", "of_negatives", *_shared(measure))]
-            sums |= {
-                f"{n}_{place}": of.sum() for n, of in zip(("pos", "neg"), squares, strict=True)
-            }
-        sums |= {name: nw.col(name).max() for name in highest}
+    for one in joined:
+        added = [*one.shared.values()]
+        for place in one.places:
+            added += [f"variance_{place}", f"of_negatives_{place}"]
+            sums |= {f"{n}_{place}": of.sum() for n, of in zip(SUMS, squares, strict=True)}
+        sums |= {name: nw.col(name).max() for name in one.alike.values()}
         sums |= {name: nw.col(name).sum() for name in added}
-        ties = f"tie_shares{suffix}"
-        sums[ties] = _shares_of_ties(sums[ties], counted, own, suffix)
-    return sums | _ends(suffixes)
+        ties = f"tie_shares{one.suffix}"
+        sums[ties] = _shares_of_ties(sums[ties], counted, one.measures, one.suffix)
+    return sums | _ends(joined)
 
 
-def _ends(suffixes: Sequence[str]) -> dict[str, nw.Expr]:
+def _ends(joined: Sequence[Joined]) -> dict[str, nw.Expr]:
     """Return the lowest and the highest score of each model."""
-    lowest = {f"lowest{suffix}": nw.col(f"lowest{suffix}").min() for suffix in suffixes}
-    return lowest | {f"highest{suffix}": nw.col(f"highest{suffix}").max() for suffix in suffixes}
+    lowest = {f"lowest{one.suffix}": nw.col(f"lowest{one.suffix}").min() for one in joined}
+    highest = {f"highest{one.suffix}": nw.col(f"highest{one.suffix}").max() for one in joined}
+    return lowest | highest
 
 
 def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
@@ -392,8 +380,8 @@ def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
         number = nw.col("point").alias(f"match_point{one.suffix}")
         return one.points.with_columns(number), rows
     nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
-    points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.first)
-    return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.first)
+    points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.places[0])
+    return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.places[0])
 
 
 def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool, filler: int) -> Frame:
@@ -454,19 +442,14 @@ def _products(number: int) -> dict[str, nw.Expr]:
     return sums
 
 
-def totals(counted: Counted, sums: Mapping[str, nw.Expr], *, of_scores: bool = False) -> Frame:
-    """Return sums over the rows of each segment, or over its counts at each score."""
-    return _by_keys(counted.frame if of_scores else counted.rows, counted, sums)
-
-
-def row_counts(counted: Counted) -> tuple[Counted, Frame]:
-    """Return the number of ``rows`` of each segment, and what they are counted from."""
+def row_counts(counted: Counted) -> pl.DataFrame:
+    """Return the number of ``rows`` of each segment."""
     used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
-    return counted, _by_keys(used, counted, {"rows": nw.len()})
+    return collected(counted, totals(used, counted, {"rows": nw.len()}))
 
 
-def _by_keys(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
-    """Return sums of each segment, or of all rows."""
+def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
+    """Return sums over rows of each segment, or over all of them."""
     named = [value.alias(name) for name, value in sums.items()]
     keys = counted.segment
     return frame.group_by(*keys).agg(*named) if keys else frame.select(*named)

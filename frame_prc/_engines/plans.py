@@ -26,7 +26,7 @@ from frame_prc._engines.estimates import (
     cluster_cells,
     collected,
     in_polars,
-    known,
+    looked_up,
     paired_sums,
     row_counts,
     scores_of_segments,
@@ -36,7 +36,7 @@ from frame_prc._engines.estimates import (
 )
 from frame_prc._engines.operating_points import operating_points, table_of_targets
 from frame_prc._engines.operations import Engine
-from frame_prc._engines.rows import ORDER, Counted, count, count_models, schema_of
+from frame_prc._engines.rows import ORDER, Counted, count, schema_of
 from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
 from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
@@ -148,8 +148,8 @@ class Elsewhere:
     def few_scores(self, rows: Rows) -> pl.LazyFrame:
         """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
         if "scores" not in self._scores:
-            counted = count(self.engine, self.native, self._request_of(rows), [], None)
-            ends = totals(counted, scores_of_segments(), of_scores=True)
+            [counted] = count(self.engine, self.native, self._request_of(rows), [], None)
+            ends = totals(counted.frame, counted, scores_of_segments())
             self._scores["scores"] = collected(counted, ends)
         return _few_scores(self._scores["scores"].lazy(), rows.model_keys)
 
@@ -179,7 +179,7 @@ class Elsewhere:
 
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and its number of ``rows``."""
-        return collected(*row_counts(self._counted(rows, [], None))).lazy()
+        return row_counts(self._counted(rows, [], None)).lazy()
 
     def tie_bounds(self, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         """Return the keys and the tie bounds of each segment."""
@@ -202,11 +202,11 @@ class Elsewhere:
         side_by_side = rows.columns.request.side_by_side
         asked = replace(self._request_of(rows), side_by_side=side_by_side)
         names = [one.name for one in measures if one.name in OF_PROBABILITIES]
-        return count_models(self.engine, self.native, asked, [], bins, squares=True, measures=names)
+        return count(self.engine, self.native, asked, [], bins, squares=True, measures=names)
 
 
 def _at_reference(measure: Measure, counted: Counted) -> Measure:
-    return replace(measure, calibration=known(measure.calibration, counted))
+    return replace(measure, calibration=looked_up(measure.calibration, counted))
 
 
 def _ranking(rows: Rows, counted: Counted, table: pl.DataFrame) -> Ranking:

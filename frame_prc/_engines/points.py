@@ -15,7 +15,7 @@ import polars as pl
 from frame_prc._engines.engine import check_request
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
-from frame_prc._engines.running_sums import running_sums, summed_onward, within_range
+from frame_prc._engines.running_sums import running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, read_back
 from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.dialect import OPENS, Dialect
@@ -40,8 +40,10 @@ def points_of(counted: Counted, *, hits: bool = False) -> Frame:
         *_CLASSES,
         "dropped",
         *(nw.col(n).alias(k) for n, k in names.items()),
-        *(name for name in ("point", "own_scores") if name in sums.columns),
+        *(n for n in ("point", "own_scores", "lowest", "fp_above") if n in sums.columns),
     )
+    if "lowest" in points.columns:
+        points = _only_hits(points, counted)
     # Bins above all rows tell nothing.
     used = nw.col("at_score").is_null() | (nw.col("at_tp") + nw.col("at_fp") > 0)
     if counted.unchecked is None:
@@ -50,6 +52,17 @@ def points_of(counted: Counted, *, hits: bool = False) -> Frame:
         return points
     totals = {f"{of}_squares": f"at_{n}" for of, n in zip(_CLASSES, SQUARES, strict=True)}
     return InEngine(counted).with_sums(points, plain=totals)
+
+
+def _only_hits(points: Frame, counted: Counted) -> Frame:
+    """Leave out scores of single negatives, which then belong to the next, but at both ends."""
+    score, pos, neg, tp, fp = (nw.col(_KEPT[n]) for n in ("score", "pos", "neg", "tp", "fp"))
+    at_end = (tp + fp == pos + neg) | (score == nw.col("lowest"))
+    kept = points.filter(score.is_null() | (pos > 0) | (neg != 1) | at_end)
+    above = nw.col("fp_above") if counted.ranges else nw.lit(0)
+    before = fp.shift(-1).over(*within_range(counted), order_by="at_score")
+    found = kept.with_columns(before=before).with_columns(since=fp - nw.coalesce("before", above))
+    return found.with_columns(at_neg=nw.col("since"), own_scores=nw.col("since") - neg + 1)
 
 
 def fresh(points: Frame) -> Frame:
@@ -109,8 +122,6 @@ class InEngine(Dialect):
             for i, part in enumerate(exact_parts(nw.col(of)))
         }
         ready, keys = points.with_columns(**parts) if parts else points, self.counted.keys
-        if onward and self.counted.engine.streams:
-            ready, onward = summed_onward(ready, self.counted, onward), ()
         if self.counted.ranges is None:
             return ready.with_columns(
                 **_totals(exact, plain, keys),

@@ -6,7 +6,7 @@ an error is up to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,6 @@ from frame_prc._ranking.rank_key import integer_bounds
 from frame_prc._request.roles import Request
 from frame_prc._request.thresholds import Bins, threshold_dtype
 from frame_prc._rows.columns import (
-    Column,
     Columns,
     check_key_names,
     common_score_dtype,
@@ -52,10 +51,6 @@ class Ranges:
     cuts: Any
     rows: Frame
     counts: Frame
-
-    def of_counts(self) -> Ranges:
-        """Return ranges whose totals too are read from the counts."""
-        return replace(self, rows=self.counts)
 
 
 @dataclass(frozen=True)
@@ -145,23 +140,6 @@ def count(
     *,
     every_bin: bool = True,
     squares: bool = False,
-) -> Counted:
-    """Return the counts of an engine's frame; parameters are those of :func:`count_models`."""
-    [counted] = count_models(
-        engine, native, request, outputs, bins, every_bin=every_bin, squares=squares
-    )
-    return counted
-
-
-def count_models(
-    engine: Engine,
-    native: Any,
-    request: Request,
-    outputs: Sequence[str],
-    bins: Bins | None,
-    *,
-    every_bin: bool = True,
-    squares: bool = False,
     measures: Sequence[str] = (),
 ) -> list[Counted]:
     """Return the counts of an engine's frame; of models side by side, those of each.
@@ -209,7 +187,7 @@ def count_models(
     squares = squares and columns.needs_squares
     models = [Model(columns)]
     if request.side_by_side:
-        source = _marked_complete(source, columns)
+        source = source.with_columns(complete=_is_complete(columns))
         models = _side_by_side(columns)
     found = []
     for place, model in enumerate(models):
@@ -280,12 +258,13 @@ def _project(frame: Frame, columns: Columns) -> Frame:
     scores = {f"score_{i}": nw.col(column.name) for i, column in enumerate(columns.scores)}
     if len({column.dtype for column in columns.scores}) > 1:
         scores = {role: score.cast(nw.Float64) for role, score in scores.items()}
-    keys = (unsigned_zero(nw.col(name), dtype) for name, dtype in columns.key_dtypes.items())
+    keys = {f"by_{i}": key for i, key in enumerate(columns.key_dtypes.items())}
+    if columns.model is not None:
+        keys["model"] = (columns.model.name, columns.model.dtype)
     source = frame.select(
-        *(key.alias(f"by_{i}") for i, key in enumerate(keys)),
+        *(unsigned_zero(nw.col(of), dtype).alias(role) for role, (of, dtype) in keys.items()),
         *(nw.col(column.name).alias(role) for role, column in columns.classes.items()),
         *(score.alias(role) for role, score in scores.items()),
-        *([] if columns.model is None else [_model(columns.model).alias("model")]),
         *([] if columns.cluster is None else [nw.col(columns.cluster.name).alias("cluster")]),
     )
     amounts = [role for role in columns.classes if role != "truth"]
@@ -293,10 +272,6 @@ def _project(frame: Frame, columns: Columns) -> Frame:
         return source
     used = ((nw.col(role) != 0) | nw.col(role).is_null() for role in amounts)
     return source.filter(nw.any_horizontal(*used, ignore_nulls=True))
-
-
-def _model(column: Column) -> nw.Expr:
-    return unsigned_zero(nw.col(column.name), column.dtype)
 
 
 @dataclass(frozen=True)
@@ -339,17 +314,12 @@ def _models(
     )
 
 
-def _marked_complete(source: Frame, columns: Columns) -> Frame:
-    """Add whether a row has all that models side by side need."""
-    return source.with_columns(complete=_is_complete(columns))
-
-
 def _side_by_side(columns: Columns) -> list[Model]:
     """Return the models; a row counts for all of them or for none."""
     dtype, ascending = common_score_dtype(columns.scores), columns.request.ascending
     scores = {
         f"score_{i}": unsigned_zero(without_nan(nw.col(f"score_{i}"), c.dtype), dtype)
-        for i, c in _numbered(columns)
+        for i, c in enumerate(columns.scores)
     }
     beside = {n: turned(score, dtype) for n, score in scores.items()} if ascending else scores
     one = replace(columns.request, models={None: "score_0"}, model=None)
@@ -362,10 +332,6 @@ def _side_by_side(columns: Columns) -> list[Model]:
         )
         for place, score in enumerate(scores.values())
     ]
-
-
-def _numbered(columns: Columns) -> Iterator[tuple[int, Column]]:
-    return enumerate(columns.scores)
 
 
 def _per_model(engine: Engine, source: Frame, columns: Columns) -> Frame:
@@ -392,8 +358,8 @@ def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
 
 def _is_complete(columns: Columns) -> nw.Expr:
     """Return whether nothing is missing in a row: it counts for all models, or for none."""
-    missing = [is_missing(f"score_{i}", c, nw.col(f"score_{i}")) for i, c in _numbered(columns)]
-    missing += [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
+    roles = {f"score_{i}": one for i, one in enumerate(columns.scores)} | {**columns.classes}
+    missing = [is_missing(role, column, nw.col(role)) for role, column in roles.items()]
     return ~nw.any_horizontal(*missing, ignore_nulls=False)
 
 

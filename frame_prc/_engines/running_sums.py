@@ -9,13 +9,14 @@ takes rows as they come, and after ``ORDER BY`` DuckDB keeps their order: so its
 and take a fraction of the time of windows over segments. They run through all segments, and what a
 segment began with is taken off. Whole numbers are exact. Weights would lose digits beside the sums
 of other segments: so what each addition rounds off, which is a float too (Knuth's two-sum), is
-added up in a second sum, the ``rest``. The two have 32 digits. Bins and scores that are not floats,
-of which there are few, are counted first.
+added up in a second sum, the ``rest``. The two have 32 digits, so the squares of weights too keep
+their own where those of another segment are a million times as large. Bins and scores that are not
+floats, of which there are few, are counted first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,18 @@ def of_rows(counted: Counted) -> bool:
     """Return whether rows stream past as they are, not their counts."""
     is_single = not counted.columns.aggregated and counted.unchecked is not None
     return counted.engine.streams and is_single and counted.score_dtype.is_float()
+
+
+def may_thin(counted: Counted) -> bool:
+    """Return whether scores of single negatives may be left out, if nothing needs their points.
+
+    What is joined to rows does in Spark, and weights are not told apart there.
+    """
+    columns = counted.columns
+    if counted.engine.streams:
+        return of_rows(counted)
+    alone = columns.cluster is None and not columns.request.side_by_side
+    return counted.engine.in_ranges and alone and not (columns.weighted or counted.squares)
 
 
 def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score") -> Frame:
@@ -71,12 +84,14 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
     ``point`` is its number. With ``hits``, ``own_scores`` is the number of scores that belong to
     it. ``places`` adds ``place`` and ``next_hits``, as in `running_sums`.
     """
-    keys, weighted = counted.segment, counted.columns.weighted
+    keys = counted.segment
     ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
-    amounts = {name: name for name in amount_names(squares=counted.squares)}
-    numbers = {"dropped": "dropped"} if counted.columns.request.missing == "drop" else {}
-    numbers |= {"own_scores": "CAST(ends AS BIGINT)"} if hits else {}
-    sums = _Sums(amounts | numbers, amounts if weighted else ())
+    amounts = amount_names(squares=counted.squares)
+    numbers = ["dropped"] if counted.columns.request.missing == "drop" else []
+    if hits:
+        numbers.append("own_scores")
+        ordered = project(ordered, "*", "CAST(ends AS BIGINT) AS own_scores")
+    sums = _Sums([*amounts, *numbers], amounts if counted.columns.weighted else ())
     points = project(
         sums.added(ordered).filter(nw.col("is_point")),
         *counted.keys,
@@ -86,9 +101,8 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
         f"{_differs('lead', keys)} AS closes",
         "row_number() OVER () - 1 AS point",
     )
-    opened = project(points, "*", *sums.openings("opens", "point", ["pos", "neg"]))
-    shown = [*counted.keys, "score", "point"]
-    shown += [f"{sums.since(name, 'before')} AS {name}" for name in sums.values]
+    opened = project(points, "*", *sums.openings(["pos", "neg"]))
+    shown = [f"{sums.since(name, 'before')} AS {name}" for name in sums.names]
     shown += [f"{sums.since(of, 'opening')} AS {n}" for n, of in (("tp", "pos"), ("fp", "neg"))]
     if "dropped" not in numbers:
         shown.append("CAST(0 AS BIGINT) AS dropped")
@@ -98,63 +112,41 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
             f"CASE WHEN NOT closes THEN lead({hit}) OVER () END AS next_hits",
             f"point + 1 - max(CASE WHEN opens THEN point END) {_SO_FAR} AS place",
         ]
-    return project(opened, *shown)
-
-
-def summed_onward(points: Frame, counted: Counted, names: Sequence[str]) -> Frame:
-    """Replace values from 0 to 1 by their sums over a point and the lower ones of its segment.
-
-    What is undefined counts as 0.
-    """
-    others = [name for name in points.columns if name not in names]
-    ordered: Frame = nw.from_native(points.to_native().order("point DESC"))
-    sums = _Sums({n: f"(CASE WHEN {n} < 2 THEN {n} ELSE 0 END)" for n in names}, names)
-    closes = f"{_differs('lag', counted.segment)} AS closes"
-    summed = project(sums.added(ordered), *others, *sums.with_before(), closes)
-    opened = project(summed, "*", *sums.openings("closes", "-point", names))
-    return project(opened, *others, *(f"{sums.since(n, 'opening')} AS {n}" for n in names))
+    return project(opened, *counted.keys, "score", "point", *shown)
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """Running sums of values through all segments: ``sum_NAME``, and ``rest_NAME`` if it rounds."""
+    """Running sums through all segments: ``sum_NAME``, and ``rest_NAME`` of those that round."""
 
-    values: Mapping[str, str]
+    names: Sequence[str]
     rounding: Collection[str]
 
     def added(self, frame: Frame) -> Frame:
         """Add the sums to rows in order."""
-        whole = [name for name in self.values if name not in self.rounding]
-        sums = [_so_far(self.values[name], f"sum_{name}") for name in whole]
-        sums += [f"sum({self.values[name]}) {_SO_FAR} AS sum_{name}" for name in self.rounding]
-        summed = project(frame, "*", *sums)
+        sums = [f"sum({name}) {_SO_FAR} AS sum_{name}" for name in self.rounding]
+        whole = [name for name in self.names if name not in self.rounding]
+        summed = project(frame, "*", *sums, *(_so_far(name, f"sum_{name}") for name in whole))
         if not self.rounding:
             return summed
         before = (f"lag(sum_{name}, 1, 0) OVER () AS before_{name}" for name in self.rounding)
-        rests = (
-            f"sum({_rounded_off(f'before_{name}', self.values[name], f'sum_{name}')}) {_SO_FAR} "
-            f"AS rest_{name}"
-            for name in self.rounding
-        )
-        kept = [*frame.columns, *(f"sum_{name}" for name in self.values)]
-        return project(project(summed, "*", *before), *kept, *rests)
+        off = {name: _rounded_off(f"before_{name}", name, f"sum_{name}") for name in self.rounding}
+        rests = (f"sum({one}) {_SO_FAR} AS rest_{name}" for name, one in off.items())
+        return project(project(summed, "*", *before), "*", *rests)
 
-    def _parts(self, names: Iterable[str]) -> list[str]:
+    def _parts(self, names: Sequence[str]) -> list[str]:
         rests = [f"rest_{name}" for name in names if name in self.rounding]
         return [*(f"sum_{name}" for name in names), *rests]
 
     def with_before(self) -> list[str]:
         """Return the sums, and those in the row before."""
-        parts = self._parts([*self.values])
+        parts = self._parts(self.names)
         return [*parts, *(f"lag({part}, 1, 0) OVER () AS {part}_before" for part in parts)]
 
-    def openings(self, opens: str, place: str, names: Sequence[str]) -> list[str]:
-        """Return what sums were before the last row so far that ``opens`` a segment."""
-        return [
-            f"arg_max(CASE WHEN {opens} THEN {part}_before END, {place}) {_SO_FAR} "
-            f"AS {part}_opening"
-            for part in self._parts(names)
-        ]
+    def openings(self, names: Sequence[str]) -> list[str]:
+        """Return what sums were before the last point so far that opens a segment."""
+        of_opening = "arg_max(CASE WHEN opens THEN {0}_before END, point) {1} AS {0}_opening"
+        return [of_opening.format(part, _SO_FAR) for part in self._parts(names)]
 
     def since(self, name: str, earlier: str) -> str:
         """Return what was added to a sum since an ``earlier`` one."""
@@ -205,28 +197,25 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         below; null where there is no such score), and ``place``, which ascends while scores
         descend, within a range. Spark would leave them out of its plan if nothing reads them, but
         it takes time to write them down. What streams also has ``point``; if ``hits`` are all that
-        is wanted, it has fewer points, and ``own_scores`` (see :mod:`frame_prc._engines.streams`).
+        is wanted, it has fewer points, and ``own_scores``, and what does not the ``lowest`` score.
     """
     if counted.ranges is not None:
-        return _running_in_ranges(counted, counted.ranges, places=places)
-    streams = counted.engine.streams
-    sums = (
-        points_in_order(counted, hits=hits, places=places)
-        if streams
-        else _summed(counted.frame, counted, places=places)
-    )
+        return _running_in_ranges(counted, counted.ranges, places=places, hits=hits)
+    if streams := counted.engine.streams:
+        sums = points_in_order(counted, hits=hits, places=places)
+    else:
+        sums = _summed(counted.frame, counted, places=places)
+    lowest = nw.col("score").min().over(*counted.keys)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
-    rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted and not streams else {}
-    highest = {
-        name: grown.cum_max(reverse=True).over(*counted.keys, order_by="score")
-        for name, grown in rising.items()
-    }
+    rising = [tp, fp] if monotone and counted.columns.weighted and not streams else []
+    highest = [one.cum_max(reverse=True).over(*counted.keys, order_by="score") for one in rising]
     # The largest running sum, not another sum: floats would differ in the last digit.
     return sums.with_columns(
-        **highest,
+        **dict(zip(("tp", "fp"), highest, strict=False)),
         positives=tp.max().over(*counted.keys),
         negatives=fp.max().over(*counted.keys),
         **({"first": nw.col("place") == 1} if places else {}),
+        **({"lowest": lowest} if hits and not streams else {}),
     )
 
 
@@ -255,11 +244,12 @@ def _summed(frame: Frame, counted: Counted, *, places: bool) -> Frame:
     )
 
 
-def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool) -> Frame:
+def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool, hits: bool) -> Frame:
     within = within_range(counted)
     sums = _summed(ranges.counts, counted, places=places).with_columns(
         positives_here=nw.col("tp").max().over(*within),
         negatives_here=nw.col("fp").max().over(*within),
+        **({"lowest": nw.col("score").min().over(*within)} if hits else {}),
     )
     totals = only_cut(_totals(ranges.rows, within), ranges.cuts)
     above = sent_to_tasks(_above(totals, counted))

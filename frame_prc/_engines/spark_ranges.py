@@ -82,16 +82,18 @@ def cut_and_kept(models: Sequence[Counted]) -> Iterator[list[Counted]]:
     What is added up over points takes a job for each step (see `read_back`). Where a service
     refuses to keep anything, each job counts again.
     """
-    found = [cut(counted) for counted in models]
-    kept = [one.ranges.counts.to_native() for one in found if one.ranges is not None]
+    found, kept = [], []
+    for one in map(cut, models):
+        ranges = one.ranges
+        # The totals of ranges too are then read from their counts.
+        found.append(replace(one, ranges=ranges and replace(ranges, rows=ranges.counts)))
+        if ranges:
+            kept.append(ranges.counts.to_native())
     for counts in kept:
         with suppress(Exception):
             counts.persist()
     try:
-        yield [
-            one if one.ranges is None else replace(one, ranges=one.ranges.of_counts())
-            for one in found
-        ]
+        yield found
     finally:
         for counts in kept:
             with suppress(Exception):

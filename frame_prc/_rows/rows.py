@@ -57,7 +57,7 @@ class Rows(Execution):
     whose values can be looked at for free; ``checked`` says that reading the source
     raises if it is invalid. ``kept`` is what several verbs share, if more than one may be called.
     ``elsewhere`` is what has the rows if these are inside an engine (see
-    :mod:`frame_prc._engines.elsewhere`); then there are none here.
+    :mod:`frame_prc._engines.plans`); then there are none here.
     """
 
     frame: pl.LazyFrame

@@ -12,6 +12,7 @@ import frame_prc
 from frame_prc._formulas import harmonic
 
 N = 200_000
+_SCALES = {"a": 1e4, "b": 1e-4, "c": 1.0, "": 1e2}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,11 @@ def rows() -> pl.DataFrame:
             "old": np.where(random.random(N) < 0.3, scores[0].round(1), scores[0]),
             "new": scores[1],
         }
-    ).with_columns(pl.col("segment").replace("", None))
+    ).with_columns(
+        pl.col("segment").replace("", None),
+        # Of segments of unlike scales, beside whose totals a float would lose the smallest.
+        weight=pl.col("cluster") % 7 * pl.col("segment").replace_strict(_SCALES) / 3,
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,6 +40,9 @@ def rows() -> pl.DataFrame:
         ("curve", {"keep": "corners"}),
         ("auc", {"method": ["envelope", "step"]}),
         ("average_precision", {"ci": 0.9}),
+        ("average_precision", {"ci": 0.9, "weight": "weight", "calibrate": 0.2}),
+        ("auc", {"method": ["trapezoid", "step"], "weight": "weight"}),
+        ("compare_models", {"score": ["old", "new"], "weight": "weight", "cluster": "cluster"}),
         ("average_precision", {"ci": 0.9, "cluster": "cluster", "calibrate": "pooled"}),
         ("summary", {"measures": "random_average_precision", "cluster": "cluster"}),
         ("compare_models", {"score": ["old", "new"], "cluster": "cluster"}),
