@@ -101,10 +101,11 @@ def limits_of_share(
     variance, units, trials = moments or (share * rest / n, n, n)
     half = -_student_quantile(units, level) * variance.sqrt() / (share * rest)
     inside = lib.when((units.round() > 1) & shows_spread(variance, share, rest))
-    ends = (inside.then(end) for end in limits_of(share, rest, half.exp()).values())
+    low, high = map(inside.then, limits_of(share, rest, half.exp()).values())
     is_known, tail = n > 0, (1 - level) / 2
     best, worst = (is_known & (one == 0) for one in (misses, hits))
-    return dict(zip(("low", "high"), _exact(*ends, best, worst, units, trials, tail), strict=True))
+    limits = _exact(low, high, best, worst, units, trials, tail)
+    return dict(zip(("low", "high"), limits, strict=True))
 
 
 def status_of_limits(col: Col, low: str = "ci_low") -> Any:
