@@ -78,27 +78,36 @@ class Series:
         return bool(has_variance) and int(known.sum()) >= _LEAST
 
     @cached_property
-    def _spread(self) -> tuple[float, float, float]:
-        """The logit of the reference, its variance, and tau squared."""
+    def _spread(self) -> tuple[Floats, float]:
+        """The weights of the periods of the reference that have a value, and tau squared."""
         used = np.isfinite(self.logits[self.reference])
         y, v = self.logits[self.reference][used], self._known[self.reference][used]
         w = 1 / v
         q = float(np.sum(w * (y - np.average(y, weights=w)) ** 2))
         tau2 = max(0.0, (q - (len(y) - 1)) / (w.sum() - np.sum(w**2) / w.sum()))
-        w = 1 / (v + tau2)
-        return float(np.average(y, weights=w)), float(1 / w.sum()), tau2
+        return 1 / (v + tau2), tau2
 
-    @property
+    @cached_property
     def of_reference(self) -> float:
         """The logit of the reference."""
-        return self._spread[0]
+        return self.mean_of_reference(self.logits)
+
+    def mean_of_reference(self, values: Floats) -> float:
+        """Return the mean of values of periods over those of the reference, weighted."""
+        used = np.isfinite(self.logits[self.reference])
+        return float(np.average(values[self.reference][used], weights=self._spread[0]))
+
+    @property
+    def _variance(self) -> float:
+        """The variance of the logit of the reference."""
+        return float(1 / self._spread[0].sum())
 
     @cached_property
     def watched(self) -> _Paths:
         """The periods after the reference that have a variance."""
         used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
-        return _Paths(self._known[used] + self._tau2[used], self._spread[1], self.sides, shares)
+        return _Paths(self._known[used] + self._tau2[used], self._variance, self.sides, shares)
 
     @property
     def _used(self) -> Integers:
@@ -110,7 +119,7 @@ class Series:
         """How much what is evaluated at each period varies beyond sampling: short windows more."""
         after = np.arange(len(self.logits)) - self.first + 1
         length = np.where(after > 0, np.minimum(after, self.window), self.window)
-        found: Floats = self._spread[2] * self.window / length
+        found: Floats = self._spread[1] * self.window / length
         return found
 
     def _shared(self, place: int) -> Floats:
@@ -128,7 +137,7 @@ class Series:
 
     def deviation(self, place: int) -> float:
         """Return the standard deviation of the difference of one period from the reference."""
-        return float(np.sqrt(self._known[place] + self._tau2[place] + self._spread[1]))
+        return float(np.sqrt(self._known[place] + self._tau2[place] + self._variance))
 
     def alone(self) -> list[tuple[int, float]]:
         """Return the place of each period, and how much worse it is in standard deviations."""
@@ -155,8 +164,8 @@ class Series:
         if len(self.watched.variances):
             usual = np.median(self.watched.variances)
         else:
-            usual = np.nanmedian(self._known[self.reference]) + self._spread[2]
-        paths = _Paths(np.full(looks, usual), self._spread[1], self.sides, None)
+            usual = np.nanmedian(self._known[self.reference]) + self._spread[1]
+        paths = _Paths(np.full(looks, usual), self._variance, self.sides, None)
         bounds = paths.bounds(error, looks, (), looks)
         drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)
         first = np.full(len(drawn), np.inf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 from math import exp, log
 from statistics import NormalDist
@@ -306,15 +306,31 @@ class _Watch:
         limit = series.of_reference + series.worse * bound * series.deviation(place)
         size = abs(z) if series.sides > 1 else z
         row |= {"z": z, "bound": bound, "n_periods": periods}
-        row["limit"] = _value(limit, self.measure)
+        row["limit"] = self._shown(limit, self._bias(row))
         row["conclusion"] = "alarm" if size > bound else "quiet"
         if size <= bound and row["status"] == "ok" and self._is_out_of_reach(limit):
             row["status"] = self.measure.few
 
+    def _bias(self, row: Row) -> float:
+        """Return by how much the value of a period is above the one that is compared."""
+        return 0.0 if row["logit"] is None else float(row["value"]) - _share(row["logit"])
+
+    def _shown(self, logit: float, bias: float) -> float:
+        """Return a logit as a value that stands beside those of periods, which have a bias."""
+        share = min(max(_share(logit) + bias, 0.0), 1.0)
+        return self.measure.lowest + self.measure.span * share
+
     def _is_out_of_reach(self, limit: float) -> bool:
         """Return whether a period alone can hardly be an alarm: all but its last part must go."""
-        reference, worse = self.series.of_reference, self.series.worse
-        return _share(-worse * limit) < _LAST_PART * _share(-worse * reference)
+        reference, worse, chance = self.series.of_reference, self.series.worse, self._chance
+        return _share(-worse * limit) - chance < _LAST_PART * (_share(-worse * reference) - chance)
+
+    @cached_property
+    def _chance(self) -> float:
+        """What a random order has, if that is the same in all periods."""
+        chance = self.measure.chance
+        known = None if chance.meta.root_names() else pl.select(chance).item()
+        return 0.0 if known is None else float(known)
 
     def finished(self) -> list[Row]:
         """Return the rows, with what all of them have."""
@@ -326,7 +342,9 @@ class _Watch:
             ended = "no_reference" if not series.has_reference else "plan_ended"
             row["status"] = ended if row["logit"] is not None else row["status"]
         if series.has_reference:
-            reference, delay = _value(series.of_reference, self.measure), self._delay()
+            biases = pl.Series([self._bias(row) for row in self.rows], dtype=pl.Float64).to_numpy()
+            reference = self._shown(series.of_reference, series.mean_of_reference(biases))
+            delay = self._delay()
             for row in self.rows:
                 row |= {"reference": reference, "delay": delay}
         return self.rows
@@ -368,11 +386,6 @@ def _told(at: Target) -> str:
 
 def _share(logit: float) -> float:
     return 1 / (1 + exp(-logit))
-
-
-def _value(logit: float, measure: Measure) -> float:
-    """Return a value of a measure from its logit."""
-    return measure.lowest + measure.span * _share(logit)
 
 
 def _drop(at: float, worse: float, measure: Measure) -> float:

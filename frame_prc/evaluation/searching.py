@@ -216,12 +216,15 @@ class SearchVerbs(Evaluated[FrameT]):
             The keys, then ``n_pos, value, reference, limit, conclusion, status``, with
             ``missing="drop"`` also ``n_dropped``, and with ``details`` ``measure, n, n_periods, z,
             delay, n_effective`` and ``logit, variance, bound, error, plan``. The reference is the
-            mean of the logits of the first periods, weighted. The conclusion is ``"reference"``,
+            weighted mean of the first periods; what is compared is values less their bias, with
+            which reference and limit are shown. ``n_periods`` is over how many of the last periods
+            the mean was that decided, and ``delay`` after how many looks half of the drops by 0.05
+            are found, by simulation. The conclusion is ``"reference"``,
             ``"quiet"`` or ``"alarm"``, and null where the ``status`` says why: ``"no_period"`` of
             rows without one, ``"no_reference"`` if fewer than two of the first periods have a
             value, or none a standard error, ``"plan_ended"`` after the last look. A quiet period
             is ``"few_positives"`` (or another few) if it could hardly be an alarm by itself, as its
-            ``limit`` is below a tenth of the reference: take longer periods, or a ``window``. An
+            ``limit`` is below a tenth of the reference, less chance: take longer periods, or a ``window``. An
             alarm may also be the mean of the last 2, 4, 8 ... periods. Sorted by the keys.
 
         Notes
@@ -249,10 +252,10 @@ class SearchVerbs(Evaluated[FrameT]):
         │ ---  ┆ ---   ┆ ---      ┆ ---       ┆ ---      ┆ ---        ┆ ---    │
         │ i64  ┆ i64   ┆ f64      ┆ f64       ┆ f64      ┆ str        ┆ str    │
         ╞══════╪═══════╪══════════╪═══════════╪══════════╪════════════╪════════╡
-        │ 6    ┆ 146   ┆ 0.836212 ┆ 0.835965  ┆ 0.747089 ┆ quiet      ┆ ok     │
-        │ 7    ┆ 145   ┆ 0.826174 ┆ 0.835965  ┆ 0.74851  ┆ quiet      ┆ ok     │
-        │ 8    ┆ 146   ┆ 0.385554 ┆ 0.835965  ┆ 0.75041  ┆ alarm      ┆ ok     │
-        │ 9    ┆ 145   ┆ 0.362192 ┆ 0.835965  ┆ 0.755496 ┆ alarm      ┆ ok     │
+        │ 6    ┆ 146   ┆ 0.836212 ┆ 0.836489  ┆ 0.747615 ┆ quiet      ┆ ok     │
+        │ 7    ┆ 145   ┆ 0.826174 ┆ 0.836489  ┆ 0.749064 ┆ quiet      ┆ ok     │
+        │ 8    ┆ 146   ┆ 0.385554 ┆ 0.836489  ┆ 0.757291 ┆ alarm      ┆ ok     │
+        │ 9    ┆ 145   ┆ 0.362192 ┆ 0.836489  ┆ 0.764744 ┆ alarm      ┆ ok     │
         └──────┴───────┴──────────┴───────────┴──────────┴────────────┴────────┘
         """
         from frame_prc._tables.watched import Watched

@@ -173,14 +173,28 @@ def test_the_delay_is_the_median_look_of_series_that_drop(drop):
     assert quiet.delay(0.05, looks, drop) == pytest.approx(np.median(alarms), abs=0.5)
 
 
-def test_a_period_that_could_hardly_be_an_alarm_is_said_to_be_small():
-    place = pl.int_range(pl.len())
-    frame = rows().filter((pl.col("week") < 14) | (place % 25 == 0))
-    later = watched(frame).filter(pl.col("week") >= 14)
-    is_far = later["limit"] < later["reference"] / 10
+@pytest.mark.parametrize("every", [1, 25])
+def test_a_period_that_could_hardly_be_an_alarm_is_said_to_be_small(every):
+    frame = rows().filter((pl.col("week") < 14) | (pl.int_range(pl.len()) % every == 0))
+    later = watched(frame, measure="roc_auc").filter(pl.col("week") >= 14)
+    # Less than a tenth of what the reference has beyond a random order.
+    is_far = later["limit"] - 0.5 < (later["reference"] - 0.5) / 10
     assert later["conclusion"].unique().to_list() == ["quiet"]
-    assert is_far.any()
+    assert is_far.any() == (every == 25)
     assert later["status"].to_list() == ["few_positives" if one else "ok" for one in is_far]
+    areas = watched(frame).filter(pl.col("week") >= 14)
+    assert ("few_positives" in areas["status"]) == (every == 25)
+
+
+def test_the_reference_and_the_limit_stand_beside_the_values():
+    table = watched(rows(size=60, weeks=12, bad_from=11), plan=(8, 4), details=True)
+    first = table.filter(conclusion=pl.lit("reference"))
+    assert first["value"].min() < table["reference"][0] < first["value"].max()
+    # Areas of few rows are too high, and what is compared is less: the limit is shown as high.
+    alone = table.filter(pl.col("conclusion").is_in(["quiet", "alarm"]) & (pl.col("n_periods") == 1))
+    is_beyond = alone["value"] < alone["limit"]
+    assert is_beyond.to_list() == (alone["conclusion"] == "alarm").to_list()
+    assert 0 < is_beyond.sum() < table.height
 
 
 def test_what_comes_after_the_plan_and_without_a_reference_is_said():
