@@ -10,9 +10,10 @@ no Python runs inside the plan.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import polars as pl
@@ -339,6 +340,40 @@ def overlap(low: str, high: str, other: str) -> DataError:
         "counts in the same bins",
         "count them all with the same thresholds=",
     )
+
+
+def order_check(asked: str, key: str, values: pl.Expr) -> Check:
+    """Return the check that text is in the order of the numbers in it, as W10 and W2 are not."""
+    pairs = pl.List(pl.String)
+
+    def misplaced(texts: pl.Series) -> pl.Series:
+        return pl.Series([_misplaced(texts.drop_nulls().unique().sort())], dtype=pairs)
+
+    def error(_: int, found: Sequence[str]) -> DataError:
+        first, second = map(shown, found)
+        return DataError(
+            f"{asked} goes by the order of {key!r}, and as text {first} comes before {second}",
+            "a date, a number, an Enum, or text in order",
+            "text is in order with as many digits, such as '02' and '10'",
+        )
+
+    found = values.map_batches(misplaced, return_dtype=pairs, returns_scalar=True)
+    return Check(found.list.len().fill_null(0), error, [found])
+
+
+def _misplaced(texts: pl.Series) -> list[str] | None:
+    """Return two neighbours of sorted texts that are in another order than their numbers."""
+    numbers = texts.cast(pl.Float64, strict=False)
+    keys = [*map(_by_numbers, texts)] if numbers.has_nulls() else numbers.to_list()
+    for place, (before, after) in enumerate(pairwise(keys)):
+        if before > after:
+            return texts[place : place + 2].to_list()
+    return None
+
+
+def _by_numbers(text: str) -> list[tuple[bool, int | str]]:
+    parts = re.findall(r"[0-9]+|[^0-9]+", text)
+    return [(not part.isdigit(), int(part) if part.isdigit() else part) for part in parts]
 
 
 def missing_check(rules: Sequence[Rule[pl.Expr]]) -> Check:

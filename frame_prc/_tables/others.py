@@ -18,7 +18,7 @@ from frame_prc._inference.row_influence import cluster_sums, numbered, with_infl
 from frame_prc._lazy import cached, in_order, join, left_join, over, segment_join
 from frame_prc._request.class_values import class_value, literal, other_spelling, plain
 from frame_prc._request.specs import Comparison
-from frame_prc._rows.checks import Check, with_checks
+from frame_prc._rows.checks import Check, order_check, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
 from frame_prc._tables.other_segments import beside_other_segments
@@ -251,7 +251,11 @@ def _absence(is_named: pl.Expr, values: Mapping[str, object]) -> Check:
 def _previous(segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     """Return the segment before, in the order of the last key; a null key has no place in it."""
     *others, last = rows.keys
-    text = _as_text(pl.col(last), segments.collect_schema()[last])
+    dtype = segments.collect_schema()[last]
+    if dtype == pl.String:
+        in_order = order_check("against='previous'", rows.columns.result_keys[-1], pl.col(last))
+        segments = with_checks(segments, segments, [in_order], in_memory=rows.in_memory)
+    text = _as_text(pl.col(last), dtype)
     name = pl.lit(f"{rows.columns.result_keys[-1]}=")
     reference = pl.lit("previous") if text is None else pl.concat_str(name, text)
     ordered = segments.filter(pl.col(last).is_not_null()).sort("segment")

@@ -244,7 +244,7 @@ class Summary(Table):
             beside = with_normalised(beside, of=areas, weighted=rows.columns.weighted)
         table = with_interval(beside, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered)
         for asked in self.beside:
-            table = table.with_columns(status=_worse_status(f"{asked.name}_status"))
+            table = table.with_columns(status=_worse_status(asked.name))
         # Without other working columns, whose dtypes vary between rankings.
         working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
         later = (LEVEL, UNDEFINED, *_SHRUNKEN)
@@ -306,9 +306,11 @@ class Summary(Table):
         return table.select("segment", *own, *(pl.col(of).alias(to) for of, to in renamed.items()))
 
 
-def _worse_status(of_measure: str) -> pl.Expr:
-    """Return the status of a segment; where it is ok, that of a measure beside the area."""
-    return pl.when(pl.col("status") == "ok").then(of_measure).otherwise("status")
+def _worse_status(measure: str) -> pl.Expr:
+    """Return the status of a segment; where it is ok, or a measure is null, that of the measure."""
+    own = pl.col(f"{measure}_status")
+    says_why = pl.col(measure).is_null() & (own != "ok")
+    return pl.when((pl.col("status") == "ok") | says_why).then(own).otherwise("status")
 
 
 # --- segments ------------------------------------------------------------------------------

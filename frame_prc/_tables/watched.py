@@ -22,6 +22,7 @@ from frame_prc._lazy import aggregated, in_python, join, left_join, parts_by
 from frame_prc._lazy import over as within
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured, Target
+from frame_prc._rows.checks import check, order_check
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
@@ -168,6 +169,8 @@ class Watched(Table):
     ) -> Iterator[Row]:
         """Yield the rows of the table, in the order of the keys."""
         frame = self._with_state(frame, over, names)
+        if frame.schema[over] == pl.String:
+            check(frame.lazy(), [order_check("monitor()", self.over, pl.col(over))])
         lacks = pl.col(over).is_null()
         if frame.schema[over].is_float():
             lacks |= pl.col(over).is_nan()

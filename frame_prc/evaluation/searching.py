@@ -177,8 +177,8 @@ class SearchVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         over
-            The key in ``by`` whose values are the periods, in their order. The other keys, and the
-            models, are watched side by side.
+            The key in ``by`` whose values are the periods, in their order; text must be in the
+            order of its numbers. The other keys, and the models, are watched side by side.
         plan
             How many periods are the reference, and how many are looked at, such as ``(8, 52)``.
             Decide it before you look. More periods of reference tell better how much weeks differ
@@ -216,16 +216,15 @@ class SearchVerbs(Evaluated[FrameT]):
             The keys, then ``n_pos, value, reference, limit, conclusion, status``, with
             ``missing="drop"`` also ``n_dropped``, and with ``details`` ``measure, n, n_periods, z,
             delay, n_effective`` and ``logit, variance, bound, error, plan``. The reference is the
-            weighted mean of the first periods; what is compared is values less their bias, with
-            which reference and limit are shown. ``n_periods`` is over how many of the last periods
-            the mean was that decided, and ``delay`` after how many looks half of the drops by 0.05
-            are found, by simulation. The conclusion is ``"reference"``,
-            ``"quiet"`` or ``"alarm"``, and null where the ``status`` says why: ``"no_period"`` of
-            rows without one, ``"no_reference"`` if fewer than two of the first periods have a
-            value, or none a standard error, ``"plan_ended"`` after the last look. A quiet period
-            is ``"few_positives"`` (or another few) if it could hardly be an alarm by itself, as its
-            ``limit`` is below a tenth of the reference, less chance: take longer periods, or a ``window``. An
-            alarm may also be the mean of the last 2, 4, 8 ... periods. Sorted by the keys.
+            weighted mean of the first periods. What is compared is values less their bias, with
+            which reference and limit are shown. An alarm may be of the mean of the last 2, 4, 8 ...
+            periods: ``n_periods`` says of how many. After ``delay`` looks half of all drops by 0.05
+            are found. The conclusion is ``"reference"``, ``"quiet"`` or ``"alarm"``, and null where
+            the ``status`` says why: ``"no_period"`` of rows without one, ``"no_reference"`` if
+            fewer than two of the first periods have a value, or none a standard error,
+            ``"plan_ended"`` after the last look. A period that could hardly be an alarm by itself
+            is ``"few_positives"`` (or another few): its ``limit`` is below a tenth of what the
+            reference has beyond chance. Take longer periods, or a ``window``. Sorted by the keys.
 
         Notes
         -----

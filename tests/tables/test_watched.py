@@ -191,7 +191,9 @@ def test_the_reference_and_the_limit_stand_beside_the_values():
     first = table.filter(conclusion=pl.lit("reference"))
     assert first["value"].min() < table["reference"][0] < first["value"].max()
     # Areas of few rows are too high, and what is compared is less: the limit is shown as high.
-    alone = table.filter(pl.col("conclusion").is_in(["quiet", "alarm"]) & (pl.col("n_periods") == 1))
+    alone = table.filter(
+        pl.col("conclusion").is_in(["quiet", "alarm"]) & (pl.col("n_periods") == 1)
+    )
     is_beyond = alone["value"] < alone["limit"]
     assert is_beyond.to_list() == (alone["conclusion"] == "alarm").to_list()
     assert 0 < is_beyond.sum() < table.height
@@ -333,3 +335,20 @@ def test_a_small_loss_is_compared_with_losses_as_small(measure):
     table = watched(frame, measure=measure, details=True)
     first = table.filter(conclusion=pl.lit("reference"))["value"]
     assert first.min() <= table["reference"][0] <= first.max()
+
+
+def test_text_is_in_the_order_of_its_numbers():
+    named = rows(weeks=12).with_columns(week="W" + pl.col("week").cast(pl.String))
+    by_verb = {
+        r"monitor\(\)": lambda frame: watched(frame, plan=(8, 4)),
+        "against='previous'": lambda frame: frame_prc.compare_segments(
+            frame, "late", "score", by="week", against="previous"
+        ),
+    }
+    for what, verb in by_verb.items():
+        with pytest.raises(
+            DataError, match=f"{what} goes by the order of 'week', and as text 'W11'"
+        ):
+            verb(named)
+        padded = named.with_columns(week="2025-" + pl.col("week").str.slice(1).str.zfill(2))
+        assert verb(padded).height == 12
