@@ -315,8 +315,9 @@ class AtThreshold(TiedMeasure):
             n_tp, n_fp, negatives, squares = of.cols(
                 "n_tp", "n_fp", "negatives", "negatives_squares"
             )
-            of_misses = of.lib.when((n_fp == 0) & (negatives > 0)).then(n_tp * negatives / squares)
-            found = of.lib.min_horizontal(found, of_misses)
+            of_misses = n_tp * negatives / squares
+            is_fewer = (n_fp == 0) & (negatives > 0) & (of_misses < found)
+            found = of.lib.when(is_fewer).then(of_misses).otherwise(found)
         # F1 is twice as steep as the share of hits in these rows where there are few.
         return found / 2 if self.of == "f1" else found
 
