@@ -46,7 +46,7 @@ def bounds(cells: pl.LazyFrame, targets: Mapping[str, Target], *, in_memory: boo
     def found(sample: Sample, _: Iterator[Curves]) -> list[tuple[float | None, ...]]:
         points = sample.observed()
         bounds_ = [_BOUNDS[t.criterion](sample, points, t) for t in targets.values()]
-        return [(*bounds_, *(_rows_for(sample, points, t) for t in targets.values()))]
+        return [(*bounds_, *(_rows_for(sample, t) for t in targets.values()))]
 
     names = [*targets, *map(of_rows, targets)]
     return by_segment(cells, Draws(1), names, found, every_score=True, in_memory=in_memory)
@@ -57,12 +57,10 @@ def of_rows(bound: str) -> str:
     return f"rows_for_{bound}"
 
 
-def _rows_for(sample: Sample, points: Curves, target: Target) -> float:
-    """Return the effective number of positives, of negatives, or of all rows for a precision."""
+def _rows_for(sample: Sample, target: Target) -> float | None:
+    """Return the effective number of positives or negatives; for a precision scores decide."""
     if target.criterion == "precision":
-        last = len(points.tp[0]) - 1
-        share = _shares(sample, points, [last], 1 - _guarantee(target))[last]
-        return float(points.tp[0, last] + points.fp[0, last]) * share
+        return None
     half = sample.positive if target.criterion == "recall" else sample.negative
     return _effective(half, clusters=sample.n_clusters)
 

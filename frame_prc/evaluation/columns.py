@@ -124,7 +124,7 @@ COLUMNS = {
     "probability_below": "how likely it is below ``below``",
     "share_of_mean": "how much of ``shrunk`` is the mean of all, from 0 to 1",
     "rank_low, rank_high": "an interval of the rank from the best",
-    "n_counted": "how many rows of that class there are, effectively",
+    "n_counted": "how many rows of that class there are, effectively; null of a precision",
     "n_needed": "how many rows it takes; for a ``guarantee``, of the class it counts",
     "n_pos_needed": "the positives among them",
     "row": "its place among the rows of the evaluation, from 0",

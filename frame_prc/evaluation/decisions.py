@@ -86,9 +86,9 @@ class DecisionVerbs(Evaluated[FrameT]):
         guarantee
             Choose thresholds that meet the target on new rows too, with at least this probability,
             such as ``0.95``: for ``recall``, ``precision`` and ``fpr``. Of too few rows, the row
-            holds nulls: ``n_counted`` is how many positives (``recall``), negatives (``fpr``) or
-            rows (``precision``) there are in effect, and ``n_needed`` how many can be enough. Needs
-            NumPy.
+            holds nulls: ``n_counted`` is how many positives (``recall``) or negatives (``fpr``)
+            there are in effect, and ``n_needed`` how many can be enough, for a ``precision`` of the
+            rows predicted positive. Needs NumPy.
         calibrate
             The prevalence where the thresholds will be used, as in :func:`average_precision`:
             precision, F scores, costs and budgets are those of rows there.

@@ -59,7 +59,8 @@ class TableVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: the
             highest of the model's segments with 20 rows of each class, at most 0.5. ``"pooled"``:
-            the share of positives of all rows of the model. Or a number between 0 and 1.
+            the share of positives of all rows of the model. Or a number between 0 and 1. Where it
+            is given, this measure is shown.
         overall
             For each model, add a row for all rows pooled and one for the mean of the segments.
         segments
@@ -123,6 +124,7 @@ class TableVerbs(Evaluated[FrameT]):
         │ 2      ┆ 100 ┆ 37    ┆ 0.62808           ┆ 0.466758 ┆ 0.760892 ┆ 1.583475 ┆ ok     │
         └────────┴─────┴───────┴───────────────────┴──────────┴──────────┴──────────┴────────┘
         """
+        from frame_prc._curves.calibration import CALIBRATED
         from frame_prc._tables.summary import MEASURES, Summary
 
         overall = check_option("overall", overall, (True, False))
@@ -136,6 +138,8 @@ class TableVerbs(Evaluated[FrameT]):
         )
         if details is True:
             named = [*MEASURES, *(name for name in named if name not in MEASURES)]
+        if calibrate is not None and CALIBRATED not in named:
+            named = [CALIBRATED, *named]
         beside = measures_beside(self._request, named, given_at(at))
         if check_option("shrink", shrink, (False, True)):
             check_segments(self._request)
