@@ -286,7 +286,8 @@ class Evaluated(Generic[FrameT]):
 
     def _check_frame(self, *, takes_counts: bool = True) -> None:
         """Refuse the frame of an engine for a verb that does not run there."""
-        check_frame(self._native, takes_counts=takes_counts)
+        needs_rows = any(self.roles.get(role) is not None for role in ("cluster", "strata"))
+        check_frame(self._native, takes_counts=takes_counts and not needs_rows)
 
     def _plans(self, engine: Engine, refused: Mapping[str, bool]) -> Any:
         """Return the module that plans verbs inside an engine, if the request can run there."""
