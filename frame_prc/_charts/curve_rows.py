@@ -13,8 +13,7 @@ from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.summary_data import split_keys
 from frame_prc._charts.text import criterion_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.curve import AT_RECALL
-from frame_prc._curves.thinning import THINNED
+from frame_prc._curves.curve import AT_RECALL, THINNED
 from frame_prc._formulas import calibrated_precision, recall
 from frame_prc._lazy import left_join
 from frame_prc._request.specs import LEAST_POINTS, Draws, Target

@@ -31,8 +31,8 @@ from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.band import RecallGrid
 from frame_prc._tables.compare import Differences
-from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError

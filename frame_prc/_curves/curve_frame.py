@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.curve import AT_RECALL, CURVE
-from frame_prc._curves.thinning import THINNED
+from frame_prc._curves.curve import AT_RECALL, CURVE, THINNED
 from frame_prc._lazy import key_names, named, over
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Start

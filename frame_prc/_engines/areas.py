@@ -11,10 +11,15 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, UNDEFINED, AreaSpec
+from frame_prc._curves.areas import (
+    AVERAGE_PRECISION,
+    TIE_BOUNDS,
+    UNDEFINED,
+    AreaSpec,
+    bounds_of_tie,
+)
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, has_area, precision_before
-from frame_prc._curves.tie_bounds import TIE_BOUNDS, bounds_of_tie
 from frame_prc._engines.curve import with_highest
 from frame_prc._engines.estimates import looked_up, referred
 from frame_prc._engines.operations import Engine, Frame
@@ -127,7 +132,6 @@ def _with_heights(steps: Frame, counted: Counted, spec: AreaSpec) -> Frame:
     return steps
 
 
-_POSITIVES, _NEGATIVES = nw.col("positives"), nw.col("negatives")
 _COUNTED = ("n_segments", UNDEFINED)
 _N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(AVERAGE_PRECISION)
 

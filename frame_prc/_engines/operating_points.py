@@ -14,8 +14,16 @@ import polars as pl
 
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, limits_of_share, status
-from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
-from frame_prc._curves.operating_points import check_counts, check_row_numbers
+from frame_prc._curves.operating_points import (
+    DIGITS,
+    check_counts,
+    check_row_numbers,
+    cost,
+    has_cost,
+    merit,
+    ranked_precision,
+    rates,
+)
 from frame_prc._engines.curve import with_openings
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import (

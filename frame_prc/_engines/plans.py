@@ -14,10 +14,10 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from frame_prc._curves.areas import TIE_BOUNDS
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.given_thresholds import ASCENDING, RATES
 from frame_prc._curves.logit_intervals import FEW_SCORES
-from frame_prc._curves.tie_bounds import TIE_BOUNDS
 from frame_prc._engines.areas import areas_of_segments, auc, average_precision
 from frame_prc._engines.curve import counts, curve, merge_counts
 from frame_prc._engines.engine import check_types

@@ -14,6 +14,10 @@ from functools import lru_cache
 from itertools import count
 from statistics import NormalDist
 
+import polars as pl
+
+from frame_prc._lazy import in_batches
+
 _TINY = 1e-300  # stands for 0 in a denominator
 _CONVERGED = 1e-16
 _PRECISE = 1e-12  # of a step that doubles the number of digits
@@ -173,3 +177,30 @@ def _gamma_series(a: float, x: float) -> float:
         if not term >= total * _CONVERGED:
             break
     return total
+
+
+# --- exact limits of shares, as columns (Clopper & Pearson 1934) -------------------------------
+
+_LIMITS = {"low": pl.Float64(), "high": pl.Float64()}
+
+
+def with_exact_limits(trials: pl.LazyFrame, tail: float) -> pl.LazyFrame:
+    """Add the limits ``low, high`` of the share of ``hits`` among ``hits`` and ``misses``."""
+
+    def limits(frame: pl.DataFrame) -> pl.DataFrame:
+        found = [
+            _limits(*row, tail=tail) for row in frame.select("hits", "misses", "kept").iter_rows()
+        ]
+        return frame.hstack(pl.DataFrame(found, schema=_LIMITS, orient="row"))
+
+    schema = pl.Schema({**trials.collect_schema(), **_LIMITS})
+    return in_batches(trials, limits, schema)
+
+
+def _limits(
+    hits: float | None, misses: float | None, kept: float, *, tail: float
+) -> tuple[float | None, float | None]:
+    if hits is None or misses is None or not hits + misses > 0:
+        return None, None
+    lost = hits * (1 - kept)
+    return clopper_low(hits - lost, misses + lost, tail), 1 - clopper_low(misses, hits, tail)

@@ -1,9 +1,14 @@
-"""Random orders of the labels of a segment: whether its average precision is better than chance.
+"""Permutations: of the labels of a segment, and of the signs of paired differences.
 
 Scores, ties and weights stay with their rows, and labels move. Rows with the same score and weight
 form one cell, and a random order gives each cell a number of positives: they have a multivariate
-hypergeometric distribution. The p-value is ``(1 + hits) / (1 + replicates)``, which counts the
-observed order as one of the draws (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
+hypergeometric distribution.
+
+If two models are equally good on segments like these, the difference of each segment is as likely
+to have the other sign. With few segments every combination of signs is evaluated.
+
+The p-value of draws is ``(1 + hits) / (1 + replicates)``, which counts what was observed as one of
+them (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
 
 NumPy is an optional dependency: import this module only where the test is asked for.
 """
@@ -12,13 +17,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from secrets import randbits
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from frame_prc._inference.resamples import Floats, Integers, Progress, progress_bar
 from frame_prc._lazy import in_python
@@ -200,3 +206,42 @@ class _Shape:
         running = np.cumsum(weights)
         tp = running[np.searchsorted(ties, ties, side="right") - 1]
         return float(np.sum(weights * tp * self.per_retrieved[ties]) / running[-1])
+
+
+# --- signs of differences ----------------------------------------------------------------------
+
+# With this many segments or fewer all signs are evaluated: 2**15 sums, as both directions count.
+MOST_ENUMERATED = 16
+
+_SIGNS_AT_ONCE = 2**20
+# Sums that differ by less, relative to the sum of all sizes, are equal but for rounding.
+
+
+def p_value(differences: Sequence[float], resampling: Draws) -> float | None:
+    """Return the two-sided p-value of the sum of the differences; ``None`` without any."""
+    sizes = np.sort(np.abs(np.asarray(differences, dtype=np.float64)))
+    if not len(sizes):
+        return None
+    least = abs(sum(differences)) - _ROUNDING * sizes.sum()
+    if len(sizes) <= MOST_ENUMERATED:
+        return float(np.mean(np.abs(_all_sums(sizes)) >= least))
+    hits = sum(int(np.sum(np.abs(sums) >= least)) for sums in _drawn_sums(sizes, resampling))
+    return (1 + hits) / (1 + resampling.replicates)
+
+
+def _all_sums(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums for all signs of all but the first: the other half mirrors them."""
+    sums = sizes[:1]
+    for size in sizes[1:]:
+        sums = np.concatenate([sums - size, sums + size])
+    return sums
+
+
+def _drawn_sums(sizes: NDArray[np.float64], resampling: Draws) -> Iterator[NDArray[np.float64]]:
+    # The same seed for each test: its result does not depend on the others.
+    random, total = np.random.default_rng(resampling.seed), resampling.replicates
+    block = max(1, _SIGNS_AT_ONCE // len(sizes))
+    for first in range(0, total, block):
+        shape = (min(block, total - first), len(sizes))
+        positive = random.integers(0, 2, size=shape, dtype=np.int8)
+        yield 2 * (positive @ sizes) - sizes.sum()

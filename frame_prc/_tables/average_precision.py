@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, sized_areas
+from frame_prc._curves.areas import (
+    AVERAGE_PRECISION,
+    SIZES,
+    TIE_BOUNDS,
+    AreaSpec,
+    sized_areas,
+    tie_bounds,
+)
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
 from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, N_EFFECTIVE, RANDOM
-from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
 from frame_prc._inference import average_precision as area
 from frame_prc._inference.bootstrap import variances
 from frame_prc._inference.chance import with_random

@@ -1,4 +1,4 @@
-"""Means of a measure over a key, as scikit-learn's averages, and with an interval of segments."""
+"""Means of a measure over a key, and models compared over its segments."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
+    limits_of_difference,
     limits_of_mean,
+    t_test,
     with_deviations,
     with_std_error,
 )
-from frame_prc._lazy import aggregated, in_order, key_names
+from frame_prc._lazy import aggregated, in_order, in_python, key_names, left_join, mean_in_order
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import How, Interval, Measured, Top
+from frame_prc._request.specs import How, Interval, Measured, Paired, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
-from frame_prc._rows.rows import Rows, dropped
+from frame_prc._rows.rows import Rows, dropped, side_by_side
 from frame_prc._rows.table import Table
+from frame_prc._tables.compare import adjusted, hidden_of_test
 
 SEGMENTS = "n_segments"
 
@@ -151,3 +154,144 @@ def status_of_mean(fewest: int) -> pl.Expr:
     """Return whether enough segments have the measure."""
     few = pl.col(SEGMENTS) < fewest
     return pl.when(few).then(pl.lit("few_segments")).otherwise(pl.lit("ok"))
+
+
+# --- models compared over segments that are a sample -------------------------------------------
+
+_MODELS = ("model", "baseline")
+_COUNTS = (SEGMENTS, UNDEFINED)
+_AREAS = ("value_a", "value_b")
+_TEST = (*_AREAS, "difference", *INTERVAL, "p_value")
+_VALUE_A, _VALUE_B, _DIFFERENCE = (pl.col(name) for name in ("value_a", "value_b", "difference"))
+
+
+@dataclass(frozen=True)
+class PairedDifferences(Table):
+    """One row per pair of models, within segments by the keys other than ``over``."""
+
+    paired: Paired
+    runs_inside = True
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        adjusted = ("p_adjusted",) if self.paired.adjust else ()
+        return (*_MODELS, *_COUNTS, *_TEST, *adjusted, "status")
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return (UNDEFINED, *hidden_of_test(self.paired.adjust))
+
+    @property
+    def of_all_rows(self) -> dict[str, pl.Expr]:
+        """Adjusted p-values."""
+        return adjusted(self.paired.adjust)
+
+    def keyed(self, rows: Rows) -> Rows:
+        """Return rows without a key for the model, and without the key of the sample."""
+        return without_key(side_by_side(rows), self.paired.over)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the comparisons."""
+        rows = side_by_side(rows)
+        check_over(rows.columns, self.paired.over)
+        kept = kept_keys(rows, self.paired.over)
+        areas = self._values(rows).drop(set(rows.keys) - set(kept)).rename(kept)
+        keys = list(kept.values())
+        counted = dropped(rows.columns.request.missing)
+        found = in_python(
+            areas,
+            lambda frame: _compared(frame, keys, counted, self.paired),
+            _schema(areas.collect_schema(), keys, counted),
+            in_memory=rows.in_memory,
+        )
+        measure = measure_of(self.paired.measured)
+        return found.with_columns(
+            measure.values(*_AREAS) + measure.lengths("difference", *INTERVAL)
+        )
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.paired.measured.name,)
+
+    def _values(self, rows: Rows) -> pl.LazyFrame:
+        """Return the keys of each segment, and ``value_0, value_1, ...`` of the models."""
+        measure = measure_of(self.paired.measured)
+        if rows.elsewhere is not None:
+            estimates: list[Estimates] = rows.elsewhere.side_by_side(rows, measure)
+            tables = [one.keyed() for one in estimates]
+        else:
+            scored = zip(self.paired.models, self._scored(rows), strict=True)
+            tables = [measure.of_model(name).of_segments(one) for name, one in scored]
+        first, *others = (table.rename({ESTIMATE: f"value_{i}"}) for i, table in enumerate(tables))
+        for i, other in enumerate(others, 1):
+            first = left_join(first, other.select(*rows.keys, f"value_{i}"), rows.keys)
+        return first
+
+    def _scored(self, rows: Rows) -> list[Rows]:
+        """Return the rows with the score of each model."""
+        places = range(len(self.paired.models))
+        return [replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in places]
+
+
+def _schema(areas: pl.Schema, keys: Sequence[str], counted: Sequence[str]) -> pl.Schema:
+    texts = dict.fromkeys(_MODELS, pl.String())
+    counts = dict.fromkeys((*_COUNTS, *counted), pl.Int64())
+    numbers = dict.fromkeys(_TEST, pl.Float64())
+    return pl.Schema(
+        {name: areas[name] for name in keys} | texts | counts | numbers | {"status": pl.String()}
+    )
+
+
+def _compared(
+    areas: pl.DataFrame, keys: Sequence[str], counted: Sequence[str], paired: Paired
+) -> pl.DataFrame:
+    """Return the tests of all pairs of models, sorted by the keys."""
+    tables = [
+        _differences(areas.lazy(), a, b, keys, counted).with_columns(
+            pl.lit(place).alias("pair"),
+            model=pl.lit(paired.models[a]),
+            baseline=pl.lit(paired.models[b]),
+        )
+        for place, (a, b) in enumerate(paired.pairs)
+    ]
+    sums = pl.concat(tables).sort(*keys, "pair")
+    limited = limits_of_difference(with_std_error(sums), "difference", paired.level).collect(
+        engine="in-memory"
+    )
+    p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
+    judged = limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS))
+    return judged.with_columns(status=status_of_limits(pl.col)).select(
+        *keys, *_MODELS, *_COUNTS, *counted, *_TEST, "status"
+    )
+
+
+def _differences(
+    areas: pl.LazyFrame, a: int, b: int, keys: Sequence[str], counted: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the mean of both areas and of their difference, and how the difference varies."""
+    both = areas.with_columns(value_a=f"value_{a}", value_b=f"value_{b}").with_columns(
+        difference=_VALUE_A - _VALUE_B
+    )
+    return aggregated(
+        with_deviations(both, keys, _DIFFERENCE, pl.lit(1.0)),
+        keys,
+        in_order(pl.col(*SPREAD)),
+        *(pl.col(name).sum() for name in counted),
+        mean_in_order(pl.col(*_AREAS, "difference")),
+        differences=_DIFFERENCE.drop_nulls().implode(),
+        n_segments=_DIFFERENCE.count().cast(pl.Int64),
+        n_undefined=_DIFFERENCE.null_count().cast(pl.Int64),
+    )
+
+
+def _p_values(table: pl.DataFrame, paired: Paired) -> list[float | None]:
+    if paired.resampling is None:
+        rows = table.select("difference", "std_error", "degrees").iter_rows()
+        return [t_test(*row) for row in rows]
+    from frame_prc._inference import permutations as sign_flips  # noqa: PLC0415 - needs NumPy, which is optional
+
+    every = table["differences"].to_list()
+    return [sign_flips.p_value(differences, paired.resampling) for differences in every]

@@ -1,4 +1,4 @@
-"""Comparisons: models on the same rows, or segments with the other rows or all rows; with tests."""
+"""Comparisons: models on the same rows, or segments with others or with chance; with tests."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import BELIEVED, INTERVAL, shows_spread, status_of_limits
+from frame_prc._curves.logit_intervals import (
+    BELIEVED,
+    INTERVAL,
+    RANDOM,
+    shows_spread,
+    status_of_limits,
+)
+from frame_prc._inference.bootstrap import cells_of, keyed
+from frame_prc._inference.chance import with_random
 from frame_prc._inference.differences import Area, Difference, LogArea
 from frame_prc._inference.estimates import status_of
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
-from frame_prc._lazy import concat, in_python
+from frame_prc._lazy import concat, in_python, left_join
+from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import Adjust, Comparison, Measured
+from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Draws, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
+from frame_prc._tables.average_precision import CLASSES
 from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
@@ -356,3 +367,48 @@ def adjusted(adjust: Adjust | None, name: str = "p_value") -> dict[str, pl.Expr]
     else:
         ordered = (p * p.count() / place).sort_by(p, nulls_last=True).cum_min(reverse=True)
     return {"p_adjusted": ordered.gather(place - 1).clip(upper_bound=1.0)}
+
+
+# --- each segment and random orders of its labels ----------------------------------------------
+
+_COLUMNS = ("reference", "n", "n_pos", "value_a", "value_b", "difference", "p_value")
+
+
+@dataclass(frozen=True)
+class ChanceTests(Table):
+    """One row per segment (and model): its average precision and that of random orders."""
+
+    test: ChanceTest
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        return (*_COLUMNS, *(("p_adjusted",) if self.test.adjust else ()), "status")
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return hidden_of_test(self.test.adjust)
+
+    @property
+    def of_all_rows(self) -> dict[str, pl.Expr]:
+        """Adjusted p-values."""
+        return adjusted(self.test.adjust)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the comparisons, each with its one-sided test."""
+        ranking = rank(rows)
+        areas = with_random(sized_areas(ranking).with_columns(CLASSES), ranking, rows.keys)
+        table = areas.rename({AVERAGE_PRECISION: "value_a", RANDOM: "value_b"}).with_columns(
+            reference=pl.lit("random"), difference=pl.col("value_a") - pl.col("value_b")
+        )
+        return left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
+
+
+def _p_values(ranking: Ranking, rows: Rows, resampling: Draws) -> pl.LazyFrame:
+    """Return keys and ``p_value``; without keys there is one row."""
+    from frame_prc._inference import permutations  # noqa: PLC0415 - needs NumPy, which is optional
+
+    cells = cells_of(ranking, rows, bins=None)
+    numbered = permutations.p_values(cells, resampling, in_memory=rows.in_memory)
+    return keyed(numbered, ranking, "p_value")

@@ -143,8 +143,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ new   ┆ old      ┆ 0.299825   ┆ 0.263218 ┆ 0.33491 ┆ 2.7457e-32 ┆ ok     │
         └───────┴──────────┴────────────┴──────────┴─────────┴────────────┴────────┘
         """
+        from frame_prc._tables.averages import PairedDifferences
         from frame_prc._tables.compare import Differences
-        from frame_prc._tables.paired import PairedDifferences
 
         asked, level = self._request, self._level(ci)
         check_rows(asked)
@@ -275,8 +275,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ 2      ┆ others    ┆ 0.036531   ┆ -0.118854 ┆ 0.190436 ┆ 1.0        ┆ ok     │
         └────────┴───────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
-        from frame_prc._tables.chance_test import ChanceTests
-        from frame_prc._tables.compare import Differences
+        from frame_prc._tables.compare import ChanceTests, Differences
 
         asked, level = self._request, self._level(ci)
         check_rows(asked)

@@ -126,7 +126,7 @@ class CurveVerbs(Evaluated[FrameT]):
         └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
         """
         from frame_prc._curves.curve import Curve, Extras
-        from frame_prc._tables.recall_grid import RecallGrid
+        from frame_prc._tables.band import RecallGrid
 
         asked = self._request
         start, kept = check_option("start", start, STARTS), points_to_keep(keep)

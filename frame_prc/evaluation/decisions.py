@@ -247,7 +247,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         │ 0.8       ┆ 250.0           ┆ 1.0       ┆ 0.5    ┆ 1   ┆ 0   ┆ ok     │
         └───────────┴─────────────────┴───────────┴────────┴─────┴─────┴────────┘
         """
-        from frame_prc._tables.threshold_table import ThresholdTable
+        from frame_prc._tables.operating_points import ThresholdTable
 
         costs = None if cost is None else targets({"cost": cost})[0].costs
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}

@@ -432,7 +432,7 @@ def average_precision_expr(
     │ south  ┆ 0.5               │
     └────────┴───────────────────┘
     """
-    from frame_prc._curves.expression import rank_expression, weighted_expression
+    from frame_prc._curves.areas import rank_expression, weighted_expression
 
     ascending = check_option("ascending", ascending, (True, False))
     truth = _column("truth", truth)

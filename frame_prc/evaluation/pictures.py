@@ -284,7 +284,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
     def _score_bins(self, bins: int = 50) -> pl.DataFrame:
         """Return the share of each class in bins, of models in the order given."""
-        from frame_prc._tables.score_bins import ScoreBins
+        from frame_prc._tables.reliability import ScoreBins
 
         table = ScoreBins(whole("bins", bins, 2, _MOST_BINS))
         found = table.finished(self._rows_in_memory(table.outputs)).collect()

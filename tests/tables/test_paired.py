@@ -20,7 +20,7 @@ from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
 from frame_prc import ColumnError, OptionError
-from frame_prc._inference import sign_flips
+from frame_prc._inference import permutations as sign_flips
 from frame_prc._request.specs import Draws
 
 COLUMNS = [
