@@ -25,7 +25,7 @@ from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height, held
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
-from frame_prc._report.answers import NAMED, Answer, lowest_segments, over_time
+from frame_prc._report.answers import NAMED, Answer, lowest_segments
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
@@ -79,7 +79,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         sizes=_sizes(found),
         heterogeneity=[row for row in found.heterogeneity.to_dicts() if row["n_segments"]],
         budgets=_budgets(found),
-        over_time=over_time(found.in_order),
+        watched=next((answer for answer in told if answer.about == "time"), None),
         in_order=found.in_order,
         most_chosen=MOST_CHOSEN,
     )
