@@ -230,6 +230,19 @@ def test_an_order_that_is_not_there_is_asked_for(tmp_path, by, found):
         ROWS.prc.report(tmp_path / "r.json", "truth", TWO, by=by, sections="time")
 
 
+@pytest.mark.parametrize("count", [24, 25])
+def test_many_segments_share_a_panel_of_probabilities(tmp_path, count):
+    frame = rows(1500, count).with_columns(good=pl.col("good") / 2)
+    asked = {"by": "segment", "sections": "reliability"}
+    path, _ = frame.prc.report(tmp_path / "r.html", "truth", "good", **asked)
+    sets = data_of(path.read_text(encoding="utf-8"))["charts"]["reliability"]["light"]["datasets"]
+    drawn = pl.concat(pl.DataFrame(one) for one in sets.values() if "panel" in one[0])
+    panels = drawn["panel"].unique().sort().to_list()
+    names = frame["segment"].unique().sort().to_list()
+    assert panels == (names if count == 24 else ["all rows"])
+    assert drawn["n"].sum() == frame.height
+
+
 def test_a_page_has_its_own_title_note_date_and_colour(report):
     given = {
         "title": "Churn",
