@@ -56,6 +56,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         "percent": lambda level: text.percent_text(level).replace(" ", "\u00a0"),
         "short": lambda name: text.short(text.safe(str(name))),
         "p": _p_text,
+        "status": text.status_text,
         "error": lambda value: f"{value:.2g}",
         "unbroken": lambda sentence: sentence.replace(" %", "\u00a0%"),
         "threshold": found.threshold_text,
