@@ -243,6 +243,13 @@ def test_many_segments_share_a_panel_of_probabilities(tmp_path, count):
     assert drawn["n"].sum() == frame.height
 
 
+def test_what_is_not_tested_has_its_reason(tmp_path):
+    few = ROWS.with_columns(pl.col("day").dt.ordinal_day() % 4)
+    path, _ = few.prc.report(tmp_path / "r.html", "truth", "good", by="segment", cluster="day")
+    cell = '<td colspan="2" class="nothing">not tested: few clusters</td>'
+    assert cell in path.read_text(encoding="utf-8")
+
+
 def test_a_page_has_its_own_title_note_date_and_colour(report):
     given = {
         "title": "Churn",
