@@ -18,7 +18,7 @@ from frame_prc._charts.options import ISO_F1, ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer
 from frame_prc._charts.steps import round_end
 from frame_prc._charts.tables import point_table
-from frame_prc._charts.theme import LARGE, AnyChart
+from frame_prc._charts.theme import AnyChart
 from frame_prc._charts.tooltips import BESIDE_POINT
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
@@ -187,9 +187,6 @@ class CurveChart:
         else:
             yield "Dashed: prevalence, the precision of a random ranking."
         yield from self.notes_on_areas()
-        iso = [f for f in self.f_scores if f / (2 - f) < top]
-        if iso and not self._are_large:
-            yield f"Thin grey: F1 = {', '.join(f'{f:.3g}' for f in iso)}."
         yield from self.notes_on_ribbons()
         if self.lines["few"].any():
             yield f"(few), drawn faint: fewer than {text.few_of(self.segments.cluster)}."
@@ -205,12 +202,6 @@ class CurveChart:
         if rows.overlay_kind is not None and rows.overlay.height:
             is_grey = rows.overlay["series"].n_unique() == 1
             yield f"{'Grey' if is_grey else 'Wide and faint'}: {NOTES[rows.overlay_kind]}"
-
-    @property
-    def _are_large(self) -> bool:
-        """Whether the panels have room for labels of the F1 curves."""
-        _, width, height = self.options.look.grid(self.count, paired=self.options.roc)
-        return min(width, height) >= LARGE
 
     def notes_on_areas(self) -> Iterator[str]:
         """Yield what is in brackets, if there are intervals."""

@@ -37,7 +37,7 @@ class PanelLayout:
 
     @property
     def is_large(self) -> bool:
-        """Whether the F1 curves of the panel have labels."""
+        """Whether the labels of the F1 curves are beside the panel."""
         return min(self.width, self.height) >= LARGE
 
     @cached_property
@@ -95,8 +95,8 @@ def layouts_of(
             width=width,
             height=height,
             left=paired or number % columns == 0,
-            # In the last row only: elsewhere labels would push the rows apart.
-            bottom=number >= (count - 1) // columns * columns,
+            # Where no panel is below: elsewhere labels would push the rows apart.
+            bottom=number + columns >= count,
             top=top,
         )
         for number in range(count)

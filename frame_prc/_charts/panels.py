@@ -24,7 +24,7 @@ _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
 _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
 _SHORTEST_NAME = 9
 _ABOVE = 6  # px from a panel to the text above it
-_LABEL = 10  # px, of a label beside a panel
+_LABEL = 10  # px, of a label
 _INDENT = 13  # px, after a swatch
 _LETTERS, _LETTERS_OF_SWATCH = 120, 6  # in a row of the legend, and instead of a swatch
 _LISTED = 7  # names below each other
@@ -123,16 +123,17 @@ class PanelRenderer:
     # --- layers --------------------------------------------------------------------------------
 
     def _iso(self, ends: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return the curves of constant F1, with labels outside a large panel."""
+        """Return the curves of constant F1, with labels beside a large panel, or inside."""
         drawn = self.iso.filter(pl.col("f_score").is_in(ends["f_score"].implode()))
         mark = alt.Chart(drawn).mark_line(
             color=self.look.faint, strokeWidth=1, interpolate="monotone", **layout.clip
         )
         curves = mark.encode(x=layout.x, y=layout.y, detail=alt.Detail("f_score:Q"))
-        if not layout.is_large:
-            return [curves]
+        place: dict[str, Any] = {"align": "right", "baseline": "bottom", "dx": -3}
+        if layout.is_large:
+            place = {"align": "left", "baseline": "middle", "dx": 7}
         labels = alt.Chart(_labels(ends, _LABEL * layout.top / layout.height)).mark_text(
-            color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
+            color=self.look.muted, fontSize=9, **place
         )
         return [curves, labels.encode(x=layout.x, y=layout.y, text=alt.Text("label:N"))]
 

@@ -11,6 +11,9 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.scores import mirrored
+from frame_prc._charts.summary_data import milliseconds
+from frame_prc._charts.summary_marks import PADDING
+from frame_prc._charts.summary_times import time_axis
 from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
 from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._lazy import parts_by
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _WIDTH, _ROW = 420, 18  # px
+_ALONE, _BESIDE = (_WIDTH, 220), (240, 160)  # px, of a panel
 _COLUMNS, _MOST_PANELS = 3, 24
 _DASHED = [4, 3]
 _NUMBER = ".4~f"
@@ -70,6 +74,12 @@ class _Result:
             for name in schema
             if name in self.titles or not name.startswith("shown_")
         ]
+
+    @property
+    def measure(self) -> str:
+        """The title of values: the measure, where the table has one."""
+        names = self.frame["measure"].unique() if "measure" in self.frame.columns else []
+        return names[0].replace("_", " ") if len(names) == 1 else "value"
 
     def title(self, name: str) -> str:
         """Return the title of a column."""
@@ -213,7 +223,7 @@ def _shrunk(result: _Result) -> AnyChart:
     base = drawn.base("shrunk")
     colour, scale = look.colours(1)[0], alt.Scale(zero=False)
     rules = base.mark_rule(strokeWidth=2, color=colour).encode(x="ci_low:Q", x2="ci_high:Q")
-    chart = drawn.sized(rules, *_from_to(drawn, "value", "shrunk", "value", scale))
+    chart = drawn.sized(rules, *_from_to(drawn, "value", "shrunk", result.measure, scale))
     if "rank_low" not in frame.columns:
         return chart
     rank = alt.X("rank_low:Q", title="rank from the best", scale=scale)
@@ -252,16 +262,15 @@ def _from_to(drawn: _Result, start: str, end: str, title: str, scale: alt.Scale)
 def _watched(result: _Result) -> AnyChart:
     """Draw the periods in order, with the limit of each and those that give an alarm."""
     look, (*others, over) = result.look, result.keys
-    dtype = result.frame.schema[over]
-    kind = "T" if dtype.is_temporal() else "Q" if dtype.is_numeric() else "O"
     red, blue = look.colours(2)[1], look.colours(1)[0]
     colours = alt.Scale(domain=OF_WATCH, range=[red, blue, look.muted])
-    x = alt.X(f"{over}:{kind}", title=safe(result.titles[over]))
+    width = look.width or (_BESIDE[0] if others else _ALONE[0])
+    rows, x = _along(result, over, width)
 
     def panel(frame: pl.DataFrame) -> AnyChart:
         base = alt.Chart(frame).encode(x=x)
         line = base.mark_line(color=look.muted, strokeWidth=1).encode(
-            y=alt.Y("value:Q", title="value", scale=alt.Scale(zero=False))
+            y=alt.Y("value:Q", title=result.measure, scale=alt.Scale(zero=False, padding=PADDING))
         )
         at = base.mark_line(color=look.muted, strokeDash=_DASHED).encode(y="reference:Q")
         limit = base.mark_line(color=red, strokeWidth=1, interpolate="step").encode(y="limit:Q")
@@ -272,7 +281,20 @@ def _watched(result: _Result) -> AnyChart:
         )
         return alt.layer(at, limit, line, points)
 
-    return _in_panels(replace(result, keys=others), panel)
+    return _in_panels(replace(result, frame=rows, keys=others), panel)
+
+
+def _along(result: _Result, over: str, width: int) -> tuple[pl.DataFrame, alt.X]:
+    """Return rows of periods, and their axis, which has room for the first and the last."""
+    rows, title = result.frame, safe(result.titles[over])
+    if rows.schema[over] in (pl.Date, pl.Datetime):
+        rows = rows.with_columns(milliseconds(rows[over]).alias("shown_at"))
+        axis = time_axis(rows["shown_at"], width, title=title)
+        return rows, alt.X("shown_at:T", axis=axis, scale=alt.Scale(type="utc", padding=PADDING))
+    if rows.schema[over].is_numeric():
+        scale = alt.Scale(zero=False, padding=PADDING)
+        return rows, alt.X(f"{over}:Q", title=title, scale=scale)
+    return rows, alt.X(f"{over}:O", title=title)
 
 
 def _reliability(result: _Result) -> AnyChart:
@@ -347,8 +369,8 @@ def _thresholds(result: _Result) -> AnyChart:
 def _in_panels(
     result: _Result,
     panel: Callable[[pl.DataFrame], AnyChart],
-    alone: tuple[int, int] = (_WIDTH, 220),
-    beside: tuple[int, int] = (240, 160),
+    alone: tuple[int, int] = _ALONE,
+    beside: tuple[int, int] = _BESIDE,
 ) -> AnyChart:
     """Return one panel, or a grid with one for each combination of keys, of these sizes."""
     keys, look, groups = result.keys, result.look, parts_by(result.frame, result.keys)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -135,18 +137,29 @@ class TimePanels(SummaryMarks):
     # --- encodings -------------------------------------------------------------------------------
 
     def _x(self, width: int, *, labels: bool) -> alt.X:
-        known = self.data.dots["time"].drop_nulls().sort()
-        first, last = known[0], known[-1]
-        count = max(2, width // _LABEL)
-        axis = alt.Axis(
-            title=self.times.title if labels else None,
-            labels=labels,
-            tickCount=count,
-            format="%Y-%m-%d" if last - first >= count * _DAY else "%m-%d %H:%M",
-            labelOverlap=True,
-        )
+        title = self.times.title if labels else None
+        axis = time_axis(self.data.dots["time"], width, title=title, labels=labels)
         scale = alt.Scale(type="utc", nice=False, padding=PADDING)
         return alt.X("time:T", axis=axis, scale=scale)
+
+
+def time_axis(times: pl.Series, width: int, **look: Any) -> alt.Axis:
+    """Return an axis of a width in px with ticks at some of the times, which begin periods."""
+    known, count = times.drop_nulls().unique().sort(), max(2, width // _LABEL)
+    ticks = known.gather_every(math.ceil(known.len() / count))
+    are_days = (known % _DAY == 0).all() or known[-1] - known[0] >= count * _DAY
+    return alt.Axis(
+        values=[_moment(time) for time in ticks.cast(pl.Datetime("ms"))],
+        format="%Y-%m-%d" if are_days else "%m-%d %H:%M",
+        labelOverlap=True,
+        **look,
+    )
+
+
+def _moment(time: datetime) -> alt.DateTime:
+    """Return a time in parts: the interpreter of a page without eval takes a number for a year."""
+    parts = {"date": time.day, "hours": time.hour, "minutes": time.minute, "seconds": time.second}
+    return alt.DateTime(year=time.year, month=time.month, **parts, utc=True)
 
 
 def _of_panel(shown: Quantity, panel: int) -> pl.DataFrame:

@@ -34,7 +34,7 @@ _GRIDS = (
 # With a ROC curve of the same size beside each panel.
 _PAIRED_GRIDS = ((4, 2, 300), (60, 4, 145))
 
-LARGE = 260  # px; from this width on, labels of the F1 curves are drawn to the right of a panel
+LARGE = 260  # px; from this width on, labels of the F1 curves are to the right of a panel
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,9 @@ class _ThresholdChart:
         chosen = "the threshold given" if self.options.threshold is not None else _BEST
         if self.options.threshold is None and self.data.best.height > 1:
             chosen = f"the median threshold of {_BEST}"
-        yield f"Vertical line: {chosen}. Diamond: {_BEST}. Saved as .html, the chart has a slider."
+        both = f"Vertical line: {chosen}. Diamond: {_BEST}."
+        yield f"Vertical line and diamond: {_BEST}." if chosen == _BEST else both
+        yield "Saved as .html, the chart has a slider."
         yield from self.curves.notes_on_areas()
         yield from self.curves.notes_on_ribbons()
         if not self.data.is_exact and not self.data.rows.is_empty():

@@ -57,7 +57,8 @@ class Answer:
 
 def answers(found: Evaluation) -> list[Answer]:
     """Return the answers to the questions that there are."""
-    known = [_how_good(found), _which_model(found), _which_segment(found), _which_threshold(found)]
+    questions = (_how_good, _which_model, _which_segment, _over_time, _which_threshold)
+    known = [question(found) for question in questions]
     return [answer for answer in known if answer is not None]
 
 
@@ -234,10 +235,12 @@ def _in_segments(own: pl.DataFrame, best: str, other: str, found: Evaluation) ->
     if tested.is_empty():
         return f"In no segment can {best} and {other} be compared."
     better, worse = _sides(own, found)
-    count = f"{better.height:,} of {tested.height:,}"
+    count = f"{better.height:,} of {segments_text(own.height)}"
     won = f" ({_values(better, found)})" if 0 < better.height < tested.height else ""
     lost = f"worse in {_values(worse, found)}" if worse.height else "worse in none"
-    return f"{best} is shown to be better than {other} in {count}{won}, and {lost}."
+    unknown = own.height - tested.height
+    small = f"; in {unknown:,} that cannot be told" if unknown else ""
+    return f"{best} is shown to be better than {other} in {count}{won}, and {lost}{small}."
 
 
 def _values(rows: pl.DataFrame, found: Evaluation) -> str:
@@ -269,10 +272,35 @@ def _differing(found: Evaluation) -> tuple[str, str]:
     name, sides = isolated(found.best), {WORSE: "worse", BETTER: "better"}
     named = [f"{word} in {few}" for one, word in sides.items() if (few := _few_of(found, one))]
     if not named:
-        return f"No {isolated(kind_of_segments(found))} is shown to differ from the others", rest
+        return _none_by_itself(found, rest)
     other = {f"{word} in": f", shown {word} in none" for word in sides.values()}
     missing = "".join(said for word, said in other.items() if not named[0].startswith(word))
     return f"{name} is {', '.join(named)}", f"{missing if len(named) == 1 else ''}{rest}"
+
+
+def _none_by_itself(found: Evaluation, rest: str) -> tuple[str, str]:
+    """Return what is shown of the segments as a whole, where none is shown to differ."""
+    kind, row = isolated(kind_of_segments(found)), _heterogeneity(found)
+    if row["status"] != "ok" or row["p_value"] is None or row["p_value"] >= found.alpha:
+        return f"No {kind} is shown to differ from the others", rest
+    name, probability = _likely_worst(found)
+    worst = f"; {name} is probably the worst" if probability >= SURE else ""
+    return f"Segments differ ({p_text(row['p_value'])}), no {kind} by itself", f"{worst}{rest}"
+
+
+def _heterogeneity(found: Evaluation) -> dict[str, Any]:
+    """Return how far the segments of the best model differ, and whether that is shown."""
+    own = found.heterogeneity
+    unknown = {"p_value": None, "status": "empty"}
+    return unknown if own.is_empty() else own.filter(model=found.best).row(0, named=True)
+
+
+def _likely_worst(found: Evaluation) -> tuple[str, float]:
+    """Return the segment that is most likely the worst, if it can be judged, with how likely."""
+    own = found.worst if found.worst.is_empty() else found.worst.filter(model=found.best)
+    if own.is_empty() or own["segment"][0] in found.segments_that_are(SMALL):
+        return "", 0.0
+    return isolated(found.names[own["segment"][0]]), own["probability_worst"][0]
 
 
 def _few_of(found: Evaluation, standing: str) -> str:
@@ -289,12 +317,19 @@ def of_segments(found: Evaluation) -> Iterator[str]:
     if found.against_others.height:
         yield (
             f"Each segment's {_measure(found)} is compared with the mean of the others; p-values "
-            f"are adjusted for {found.against_others['p_value'].count():,} tests (Holm)."
+            f"are adjusted for {_tests_of_segments(found)} (Holm)."
         )
         yield from _tests_that_show(found)
     yield from _spread(found)
     yield from _worst(found)
     yield _sizes(found)
+
+
+def _tests_of_segments(found: Evaluation) -> str:
+    """Return how many tests p-values are adjusted for: those of one model."""
+    count = found.against_others.filter(model=found.best)["p_value"].count()
+    of_model = f" of {isolated(found.best)}" if len(found.models) > 1 else ""
+    return f"the {count:,} tests{of_model}" if of_model else f"{count:,} tests"
 
 
 def _measure(found: Evaluation) -> str:
@@ -320,9 +355,7 @@ def _tests_that_show(found: Evaluation) -> Iterator[str]:
 
 def _spread(found: Evaluation) -> Iterator[str]:
     """Yield whether the segments differ at all, and how far."""
-    if found.heterogeneity.is_empty():
-        return
-    row = found.heterogeneity.row(by_predicate=pl.col("model") == found.best, named=True)
+    row = _heterogeneity(found)
     if row["p_value"] is None:
         if row["status"] == "few_clusters":
             yield (
@@ -341,14 +374,11 @@ def _spread(found: Evaluation) -> Iterator[str]:
 
 def _worst(found: Evaluation) -> Iterator[str]:
     """Yield which segment is most likely the worst; one that cannot be judged is not named."""
-    own = found.worst if found.worst.is_empty() else found.worst.filter(model=found.best)
-    if own.is_empty() or own["segment"][0] in found.segments_that_are(SMALL):
-        return
-    name = isolated(found.names[own["segment"][0]])
-    share = text.rounded_percent(own["probability_worst"][0])
-    if own["probability_worst"][0] >= SURE:
+    name, probability = _likely_worst(found)
+    share = text.rounded_percent(probability)
+    if probability >= SURE:
         yield f"{name} is the worst with a probability of {share}."
-    else:
+    elif name:
         yield (
             f"Which one is the worst cannot be told: {name} is the most likely, with a probability "
             f"of {share}."
@@ -395,6 +425,9 @@ def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
         clusters = f"positives in few values of {isolated(found.cluster)}"
         return f"{names} {have} {clusters} ({listed(many, None)} positives)"
     counts = f" ({listed(many, None)})" if reason == "few_positives" else ""
+    reference = found.of_best.get("reference_prevalence") or 1.0
+    if reason == "few_negatives" and reference < own["prevalence"].min():
+        return f"{names} {have} too few negatives for a prevalence of {text.share_text(reference)}"
     return f"{names} {have} {text.status_text(reason)}{counts}"
 
 
@@ -413,10 +446,14 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
     hits = text.rounded_percent(point["recall"])
     form = ",.0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
-    such = " such" if found.options.calibration.odds is not None else ""
+    such, also = "", ""
+    if found.options.calibration.odds is not None:
+        names = ("prevalence", "reference_prevalence")
+        own, other = (text.share_text(found.of_best[name]) for name in names)
+        such, also = " such", f"Such rows: with a prevalence of {own}, as here, not of {other}."
     does = f"{alerts:{form}} alerts per 1,000{such} rows, {right:{form}} right"
     numbers = f"{does}; {hits} of positives found."
-    return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))
+    return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)), also)
 
 
 def of_threshold(found: Evaluation) -> Iterator[str]:
@@ -425,8 +462,8 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
     yield "A threshold that was chosen on these rows does a little worse on new ones."
     if found.options.calibration.odds is not None:
         yield (
-            "Alerts and precision are those at the prevalence of these rows: "
-            "operating_points(calibrate=) and threshold_table(calibrate=) have those elsewhere."
+            "operating_points(calibrate=) and threshold_table(calibrate=) have alerts and "
+            "precision at another prevalence than that of these rows."
         )
     others = [row for row in found.pooled.to_dicts() if row["best_f1_threshold"] is not None]
     if len(others) > 1:
@@ -441,28 +478,47 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
 # --- over time -----------------------------------------------------------------------------------
 
 
-def over_time(found: Evaluation | None) -> tuple[str, str]:
+def _over_time(found: Evaluation) -> Answer | None:
+    if found.in_order is None:
+        return None
+    finding, numbers = _watched(found.in_order)
+    return Answer("time", "Over time", finding, numbers, list(_of_watch(found.in_order)))
+
+
+def _watched(found: Evaluation) -> tuple[str, str]:
     """Return which models have an alarm, and in how many periods, or why none was looked at."""
-    if found is None:
-        return "", ""
     unit, periods, looked = unit_of_period(found), found.segments.height, found.looks
     if looked.is_empty():
         needed = "; a reference takes two, and a look one more"
         reason = needed if periods <= FEWEST_OF_REFERENCE else " without a reference"
         return "No watch", f": {periods:,} {unit}{'s' * (periods != 1)}{reason}."
-    after = f"after {found.reference_text}"
     if "alarm" not in looked["conclusion"]:
-        return "No alarm", f": no {unit} {after} is lower by more than chance."
+        return "No alarm", f": no {unit} after {found.reference_text} is lower by more than chance."
     if len(found.models) == 1:
-        return "Alarm", f" in {_alarms(looked, found)}, of {unit}s {after}."
-    texts = [f"{isolated(m)} in {_alarms(looked.filter(model=m), found)}" for m in found.models]
-    return "Alarm", f", of {unit}s {after}: {listed(texts, 3)}."
+        count, first = _alarms(looked)
+        return f"Alarm in {count} {unit}s", f", first {isolated(found.names[first])}."
+    texts = []
+    for model in found.models:
+        count, first = _alarms(looked.filter(model=model))
+        has_date = first is not None and len(found.models) == PAIR
+        since = f" (first {isolated(found.names[first])})" if has_date else ""
+        texts.append(f"{isolated(model)} {count}{since}")
+    return "Alarm", f", by {unit}: {listed(texts, 3)}."
 
 
-def _alarms(looked: pl.DataFrame, found: Evaluation) -> str:
+def _alarms(looked: pl.DataFrame) -> tuple[str, int | None]:
     """Return in how many periods a model has an alarm, and which is the first."""
     alarms = looked.filter(conclusion="alarm")["segment"]
     if alarms.is_empty():
-        return "none"
-    first = isolated(found.names[alarms[0]])
-    return f"{alarms.len():,} of {looked.height:,} (first {first})"
+        return "none", None
+    return f"{alarms.len():,} of {looked.height:,}", alarms[0]
+
+
+def _of_watch(found: Evaluation) -> Iterator[str]:
+    """Yield what an alarm is."""
+    if not found.looks.is_empty():
+        yield (
+            f"Each {unit_of_period(found)} after {found.reference_text} is compared with the mean "
+            "of these, at one prevalence. Where nothing got worse, a model has any alarm with a "
+            f"probability of up to {text.percent_text(round(found.alpha, 12))}."
+        )

@@ -214,13 +214,15 @@ class Evaluation:
         """Each segment compared with the mean of the others; empty without single rows.
 
         Each is ranked by itself: all rows in one list are easier to rank than a segment if scores
-        are higher where positives are more frequent.
+        are higher where positives are more frequent. The tests of another model would only hide
+        what those of the best one show, so p-values are adjusted within each model.
         """
         if self.rows.columns.aggregated or not self.keys or self.segments.height < 2:  # noqa: PLR2004
             return pl.DataFrame()
         level, calibrate = self.options.level, self.options.calibrate
         asked = segments_compared(self.asked, level, "others", calibrate=calibrate, adjust=ADJUST)
-        return self._names.with_segments(self._computed(Differences(asked)))
+        compared = Differences(asked).finished(self._found.given, within=MODEL)
+        return self._names.with_segments(compared.collect())
 
     @cached_property
     def heterogeneity(self) -> pl.DataFrame:
@@ -341,11 +343,12 @@ class Evaluation:
 
     @cached_property
     def _all_rows(self) -> tuple[EvaluatedSegments, pl.DataFrame]:
-        """All rows as one segment, with the model of each line."""
+        """All rows, which have no number if they are not one of the segments, and their lines."""
         if self.segments.height == 1:
             return self._found, self._names.lines
         pooled = self._found.of_all_rows(self.options.level)
-        return pooled, _Names.of(pooled, self.asked).lines
+        lines = _Names.of(pooled, self.asked).lines
+        return pooled, lines.with_columns(segment=pl.lit(None, lines.schema["segment"]))
 
     @cached_property
     def _lines(self) -> Lines:

@@ -37,7 +37,8 @@ class Lines:
     """The lines of pictures.
 
     ``parts`` are what was evaluated, each with the ``segment`` and the ``model`` of every ``line``:
-    maybe all rows, and then the segments, of which those in ``shown`` have lines.
+    maybe all rows, which have no segment, and then the segments, of which those in ``shown`` have
+    lines.
     """
 
     parts: list[tuple[EvaluatedSegments, pl.DataFrame]]
@@ -70,19 +71,12 @@ class Lines:
     def _joined(
         self, points: Callable[[EvaluatedSegments], pl.DataFrame], columns: Sequence[str]
     ) -> pl.DataFrame:
-        """Return the points of all lines; those of all rows have no segment."""
+        """Return the points of all lines."""
         tables = [left_join(points(found), lines, ["line"]) for found, lines in self.parts]
-        *of_all, by_segment = tables
-        nothing = pl.lit(None, by_segment.schema["segment"])
-        joined = pl.concat(
-            [
-                *(table.with_columns(segment=nothing) for table in of_all),
-                by_segment.filter(pl.col("segment").is_in(self.shown)),
-            ],
-            how="diagonal",
-        )
+        joined = pl.concat(tables, how="diagonal")
+        is_shown = pl.col("segment").is_null() | pl.col("segment").is_in(self.shown)
         number = pl.col("threshold").cast(pl.Float64)
-        return joined.with_columns(number).select("model", "segment", *columns)
+        return joined.filter(is_shown).with_columns(number).select("model", "segment", *columns)
 
 
 # --- intervals at thresholds ---------------------------------------------------------------------

@@ -25,7 +25,7 @@ from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height, held
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
-from frame_prc._report.answers import NAMED, Answer, lowest_segments, over_time
+from frame_prc._report.answers import NAMED, Answer, lowest_segments
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
@@ -56,6 +56,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         "percent": lambda level: text.percent_text(level).replace(" ", "\u00a0"),
         "short": lambda name: text.short(text.safe(str(name))),
         "p": _p_text,
+        "status": text.status_text,
         "error": lambda value: f"{value:.2g}",
         "unbroken": lambda sentence: sentence.replace(" %", "\u00a0%"),
         "threshold": found.threshold_text,
@@ -79,7 +80,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         sizes=_sizes(found),
         heterogeneity=[row for row in found.heterogeneity.to_dicts() if row["n_segments"]],
         budgets=_budgets(found),
-        over_time=over_time(found.in_order),
+        watched=next((answer for answer in told if answer.about == "time"), None),
         in_order=found.in_order,
         most_chosen=MOST_CHOSEN,
     )

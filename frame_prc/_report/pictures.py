@@ -14,6 +14,7 @@ from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.scores import mirrored
 from frame_prc._charts.summary import plot_summary
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
+from frame_prc._charts.summary_times import time_axis
 from frame_prc._charts.text import rate_text, safe, share_text, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -41,9 +42,11 @@ from frame_prc.exceptions import DataError
 
 _STEP = 36  # px, of a row
 _HEIGHT = 150  # px
+_WIDTH = 700  # px, over time
 _LEAST = 110  # px, of bars
 _PALE = 0.55  # opacity
 _MOST_NAMES = 24  # of segments along an axis
+_OF_SEGMENTS = "Calibrated average precision"
 _PANEL = {"width": 320, "height": 230}
 
 
@@ -136,7 +139,8 @@ def _strip(found: Evaluation) -> AnyChart | None:
         return None
     has_names = rows.height <= _MOST_NAMES
     colour = alt.value(LOOK.colours(len(found.models))[found.models.index(found.best)])
-    axis = Axis("y", "Average precision", ends_of(pl.concat([rows["ci_low"], rows["ci_high"]])))
+    ends = ends_of(pl.concat([rows["ci_low"], rows["ci_high"]]))
+    axis = Axis("y", _OF_SEGMENTS, ends)
     kind = f"{unit_of_period(found)}s, in order" if found.in_time else "segments, sorted"
     base = alt.Chart(rows).encode(x=_along(rows, None if has_names else kind))
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
@@ -318,6 +322,9 @@ def _in_panels(
     facet = alt.Facet(f"{panel}:N", sort=order, title=None, header=header)
     data = alt.NamedData(rows) if isinstance(rows, str) else rows
     panels = chart.properties(data=data, **_PANEL | size).facet(facet=facet, columns=columns)
+    if columns > 1:
+        # A shared axis would lie below the empty places of the last row.
+        panels = panels.resolve_axis(x="independent")
     if isinstance(rows, str):
         panels = panels.properties(datasets={rows: []})
     return panels.configure(**LOOK.config())
@@ -386,9 +393,9 @@ def _over_time(all_segments: Evaluation) -> AnyChart | None:
         return None
     rows = _in_order(found)
     ends = [rows[name] for name in ("value", "ci_low", "ci_high", "limit")]
-    y = Axis("y", "Average precision", ends_of(pl.concat(ends)))
+    y = Axis("y", _OF_SEGMENTS, ends_of(pl.concat(ends)))
     colour, size = of_models(found), 50 if found.segments.height <= _MOST_NAMES else 20
-    base = alt.Chart().encode(x=_along_time(found))
+    base = alt.Chart().encode(x=_along_time(found, rows["at"]))
     limit = base.mark_line(strokeWidth=1, color=LOOK.muted, interpolate="step")
     line = base.mark_line(strokeWidth=1.2)
     alarm = base.transform_filter(alt.FieldEqualPredicate(field="conclusion", equal="alarm"))
@@ -400,7 +407,7 @@ def _over_time(all_segments: Evaluation) -> AnyChart | None:
         *dots(base, "value", y, colour, size),
         triangle.encode(**y.of("value"), color=colour),
     )
-    return _in_panels(chart, "name", rows, columns=1, width=700, height=160)
+    return _in_panels(chart, "name", rows, columns=1, width=_WIDTH, height=160)
 
 
 def _in_order(found: Evaluation) -> pl.DataFrame:
@@ -425,12 +432,13 @@ def _in_order(found: Evaluation) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _along_time(found: Evaluation) -> alt.X:
+def _along_time(found: Evaluation, times: pl.Series) -> alt.X:
     """Return the axis of segments in their order, which is a clock for times."""
-    axis = alt.Axis(labelOverlap=True, labelSeparation=10, grid=False, labelAngle=0)
+    look: dict[str, Any] = {"labelSeparation": 10, "grid": False, "labelAngle": 0, "title": None}
     if found.in_time:
-        return alt.X("at:T", title=None, axis=axis, scale=alt.Scale(type="utc", padding=8))
-    return alt.X("at:N", title=None, axis=axis, sort=None)
+        scale = alt.Scale(type="utc", padding=8)
+        return alt.X("at:T", axis=time_axis(times, _WIDTH, **look), scale=scale)
+    return alt.X("at:N", axis=alt.Axis(labelOverlap=True, **look), sort=None)
 
 
 Picture = Callable[[Evaluation], AnyChart | None]

@@ -8,11 +8,8 @@ from statistics import fmean
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import (
-    ESTIMATE,
-    FEW_POSITIVES,
-    SHORTFALL,
-)
+from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
 from frame_prc._inference.estimates import Estimates, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
@@ -48,6 +45,7 @@ class Shrunken(Table):
             "measure",
             "n",
             "n_pos",
+            *self._reference,
             "value",
             "shrunk",
             *_LIMITS,
@@ -61,7 +59,12 @@ class Shrunken(Table):
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         beside = () if self.below is None else _PROBABILITIES[:1]
-        return ("measure", "n", _SHARE, *_RANKS, *beside)
+        return ("measure", "n", *self._reference, _SHARE, *_RANKS, *beside)
+
+    @property
+    def _reference(self) -> Sequence[str]:
+        """The prevalence that the areas are of, if they are of one."""
+        return () if self.measured.calibration is None else (REFERENCE,)
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -76,7 +79,7 @@ class Shrunken(Table):
         estimates = Estimates.of(rows, measure).keyed()
         known = estimates.select(
             *rows.keys,
-            *("n", "n_pos", *dropped, "status", "few_negatives"),
+            *("n", "n_pos", *self._reference, *dropped, "status", "few_negatives"),
             measure=pl.lit(measure.name),
             value=pl.col(ESTIMATE),
             rows=m,

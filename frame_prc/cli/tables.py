@@ -21,6 +21,8 @@ MOST_ROWS = 200
 _GAP = 2
 _NARROW = 9  # the width that a header may have even above narrower cells
 _SMALLEST, _LARGEST = 1e-3, 1e6
+# An end of an interval says no more by an exponent; that of a bin of scores does.
+_LIMITS = re.compile("(?<!^bin)_(low|high)")
 # Shown with all digits, because a rounded threshold retrieves other rows.
 _EXACT = ("threshold", "below", "above", "best_f1_threshold")
 
@@ -28,13 +30,14 @@ _EXACT = ("threshold", "below", "above", "best_f1_threshold")
 def texts(values: pl.Series, missing: str) -> list[str]:
     """Return the text of each value, with 4 decimals unless it is a threshold."""
     exact = values.cast(pl.String) if values.name in _EXACT else values
-    return [missing if value is None else _text(value) for value in exact]
+    smallest = 0.0 if _LIMITS.search(values.name) else _SMALLEST
+    return [missing if value is None else _text(value, smallest) for value in exact]
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, smallest: float) -> str:
     if isinstance(value, float):
-        plain = value == 0 or _SMALLEST <= abs(value) < _LARGEST
-        return f"{value:.4f}" if plain else f"{value:.4g}"
+        plain = value == 0 or smallest <= abs(value) < _LARGEST
+        return f"{value:z.4f}" if plain else f"{value:.4g}"
     return str(value)
 
 

@@ -291,6 +291,15 @@ def test_lines_of_nearly_equal_f1_share_a_label():
     assert labels[1]["precision"] == pytest.approx(between)
 
 
+def test_panels_without_one_below_have_an_axis_and_lines_of_f1_a_label():
+    rows = pl.concat([ROWS.with_columns(region=pl.lit(name)) for name in "abcde"])
+    chart = rows.prc.plot("late", "score", by="region", facet="region")
+    axes = [view["encoding"]["x"]["axis"] for view, _ in drawn(chart, "line", "f_score")]
+    assert [axis.get("labels", True) for axis in axes] == [False, False, True, True, True]
+    labels = [[row["label"] for row in rows] for _, rows in drawn(chart, "text", "label")]
+    assert labels == [["F1 = 0.2", "F1 = 0.4", "F1 = 0.6", "F1 = 0.8"]] * 5
+
+
 def test_points_are_inside_the_axis():
     chart = rare([True]).prc.plot("late", "score", points={"precision": 0.9})
     assert top_of(chart)[0] == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import polars as pl
 import pytest
 from chart_reading import drawn, order
@@ -123,6 +125,17 @@ def test_periods_have_a_panel_per_segment():
         1: "reference", 2: "quiet", 3: "alarm",
     }  # fmt: skip
     assert len(frame_prc.plot_table(watched(4)).to_dict()["concat"]) == 4
+
+
+def test_periods_have_ticks_at_their_dates_inside_the_frame():
+    weeks = [date(2025, 1, 6) + timedelta(weeks=i) for i in range(3)]
+    table = watched(1).with_columns(week=pl.Series(weeks), measure=pl.lit("roc_auc"))
+    [(line, _)] = drawn(frame_prc.plot_table(table.drop("site")), "line", "value")[2:]
+    x, y = line["encoding"]["x"], line["encoding"]["y"]
+    assert [(at["month"], at["date"]) for at in x["axis"]["values"]] == [(1, 6), (1, 13), (1, 20)]
+    assert x["axis"]["format"] == "%Y-%m-%d"
+    assert x["scale"]["padding"] > 0
+    assert y["title"] == "roc auc"
 
 
 def test_bins_and_thresholds_have_lines():

@@ -73,6 +73,15 @@ def test_dates_are_drawn_as_a_line_with_a_ribbon(kind, dtype):
     assert drawn_ends == {time: pytest.approx(pair) for time, pair in ends.items()}
 
 
+def test_ticks_are_at_times_of_rows():
+    mondays = [dt.date(2024, 1, 1) + dt.timedelta(weeks=i) for i in range(26)]
+    rows = pl.concat([ROWS.with_columns(week=pl.lit(monday)) for monday in mondays])
+    chart = rows.prc.plot_summary("late", "old", by="week")
+    [(view, _)] = drawn(chart, "circle", "average_precision")
+    ticks = [dt.date(t["year"], t["month"], t["date"]) for t in x_of(view)["axis"]["values"]]
+    assert ticks == mondays[::6]
+
+
 def test_days_that_stand_for_weeks_say_so():
     titles = []
     for name in ("week", "first"):

@@ -110,7 +110,7 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     assert of(chosen(chart), "threshold", "tp", "fp", "fn", "tn", "F1") == [
         {"threshold": 0.4, "tp": 2, "fp": 1, "fn": 0, "tn": 1, "F1": pytest.approx(0.8)}
     ]
-    assert words(chart)[3].startswith("Vertical line: largest F1. Diamond: largest F1.")
+    assert words(chart)[3].startswith("Vertical line and diamond: largest F1.")
     given = ROWS.prc.plot("late", "score", x="threshold", points={"threshold": 0.95})
     assert slider(given)[0] == 0.95
     assert of(chosen(given), "threshold", "tp", "precision", "recall") == [

@@ -82,12 +82,13 @@ def test_numbers_have_the_digits_of_a_terminal_and_gaps_are_empty(form):
             "average_precision": [1 / 3, None],
             "threshold": [1 / 3, float("inf")],
             "lift": [1e-5, 2e7],
+            "ci_low": [9.357e-11, -1e-9],
         }
     )
     assert written(frame, form).rows == [
         frame.columns,
-        ["north", "0.3333", "0.3333333333333333", "1e-05"],
-        ["", "", "inf", "2e+07"],
+        ["north", "0.3333", "0.3333333333333333", "1e-05", "0.0000"],
+        ["", "", "inf", "2e+07", "0.0000"],
     ]
 
 

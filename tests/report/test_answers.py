@@ -48,11 +48,14 @@ def test_the_area_of_the_best_model_comes_with_its_interval_and_chance(tmp_path)
 
 
 def test_alerts_are_said_to_be_those_of_the_rows_where_areas_are_of_another_prevalence(tmp_path):
-    asked = (rows(900, 3), tmp_path, "truth", "good")
+    df = rows(900, 3)
     for calibrate, said in ((0.01, " such rows, "), (None, " rows, ")):
-        found = answers(*asked, by="segment", calibrate=calibrate)["threshold"]["text"]
-        assert f"alerts per 1,000{said}" in found
-        assert len(found.split()) <= 20
+        found = answers(df, tmp_path, "truth", "good", by="segment", calibrate=calibrate)
+        assert f"alerts per 1,000{said}" in found["threshold"]["text"]
+    page, _ = df.prc.report(tmp_path / "p.html", "truth", "good", by="segment", calibrate=0.01)
+    own = f"{100 * df['truth'].mean():.2g} %".replace(" ", "\N{NO-BREAK SPACE}")
+    said = f"Such rows: with a prevalence of {own}, as here, not of 1\N{NO-BREAK SPACE}%."
+    assert said in page.read_text(encoding="utf-8")
 
 
 def test_an_interval_that_holds_chance_shows_nothing(tmp_path):
@@ -153,7 +156,10 @@ def test_segments_in_which_a_model_wins_and_loses_are_named(tmp_path):
     page, _ = df.prc.report(tmp_path / "p.html", "truth", ["turned", "other"], by="segment")
     assert "By segment: turned is better in 5, worse in s0003." in page.read_text(encoding="utf-8")
     all_won = reasons(df, tmp_path, "model", "truth", TWO, by="segment")
-    assert "good is shown to be better than weak in 6 of 6, and worse in none." in all_won
+    assert "good is shown to be better than weak in 6 of 6 segments, and worse in none." in all_won
+    tiny = pl.concat([df, rows(20, 1).with_columns(segment=pl.lit("tiny"), turned=0.0, other=0.0)])
+    one_less = reasons(tiny, tmp_path, "model", "truth", TWO, by="segment")
+    assert "in 6 of 7 segments, and worse in none; in 1 that cannot be told." in one_less
 
 
 # --- which segment -------------------------------------------------------------------------------
@@ -170,6 +176,35 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
     assert re.search(r"Worse: s0002 0\.\d+ against 0\.\d+ \(p < 0\.001\)\. Better: ", why)
     assert "Segments are shown to differ (p < 0.001): about two thirds lie within" in why
     assert why.endswith("None of the 5 segments is too small to judge.")
+
+
+def one_lower(number, segments, share):
+    """Return rows of which the score is weaker in one segment."""
+    lower = pl.col("good") * (1 - share) + pl.col("weak") * share
+    other = pl.when(pl.col("segment") == "s0002").then(lower).otherwise("good")
+    return rows(number, segments).with_columns(score=other)
+
+
+def test_another_model_hides_no_segment(tmp_path):
+    df, asked = one_lower(2035, 4, 0.35), {"against": "others", "adjust": "holm"}
+    both = df.prc.compare_segments("truth", ["score", "weak"], by="segment", **asked)
+    assert both["p_adjusted"].min() > 0.05
+    for model in ("score", ["score", "weak"]):
+        found = texts(df, tmp_path, "truth", model, by="segment")["segment"]
+        assert found == "score is worse in s0002, shown better in none."
+    why = reasons(df, tmp_path, "segment", "truth", ["score", "weak"], by="segment")
+    assert "p-values are adjusted for the 4 tests of score (Holm)." in why
+
+
+def test_segments_that_differ_only_as_a_whole_are_said_to(tmp_path):
+    df = one_lower(2157, 3, 0.38)
+    spread = df.prc.heterogeneity("truth", "score", by="segment")["p_value"].item()
+    found = answers(df, tmp_path, "truth", "score", by="segment")["segment"]
+    assert found["text"] == (
+        f"Segments differ (p = {spread:.2g}), no segment by itself; s0002 is probably the worst."
+    )
+    assert "though none is by itself" in " ".join(found["reasons"])
+    assert "s0002 is the worst with a probability of 93 %." in found["reasons"]
 
 
 @pytest.mark.thorough
@@ -221,6 +256,12 @@ def test_positives_in_few_clusters_are_not_said_to_be_few(tmp_path):
         "clusters "
         "that hold unequal shares of the positives count as fewer."
     )
+
+
+def test_negatives_are_few_for_a_prevalence(tmp_path):
+    asked = (rows(900, 2), tmp_path, "segment", "truth", "good")
+    why = reasons(*asked, by="segment", calibrate=0.001)
+    assert "s0000 and s0001 have too few negatives for a prevalence of 0.1 %." in why
 
 
 def test_counts_say_what_cannot_be_tested(tmp_path):

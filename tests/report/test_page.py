@@ -135,10 +135,10 @@ def test_sections_are_those_asked_for(report):
 @pytest.mark.parametrize(
     ("by", "alarm"),
     [
-        ("day", "Alarm</strong>, of days after the first 8: weak in none and good in "),
-        (WEEK, "Alarm</strong>, of weeks after the first 2: weak in none and good in 1 of 2"),
-        (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "of periods after the first 2: "),
-        (["segment", WEEK], "Alarm</strong>, of weeks after the first 2: weak in none and good"),
+        ("day", "Alarm</strong>, by day: weak none and good "),
+        (WEEK, "Alarm</strong>, by week: weak none and good 1 of 2 (first 2024-01-22)."),
+        (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "Alarm</strong>, by period: weak none"),
+        (["segment", WEEK], "Alarm</strong>, by week: weak none and good 1 of 2 (first"),
         (WEEK.dt.truncate("1q"), "No watch</strong>: 1 period; a reference takes two"),
         (pl.min_horizontal(WEEK, pl.date(2024, 1, 8)), "No watch</strong>: 2 weeks; a reference"),
     ],
@@ -147,10 +147,16 @@ def test_sections_are_those_asked_for(report):
 def test_what_gets_worse_over_time_is_said_where_there_is_an_order(tmp_path, by, alarm):
     late = pl.col("day") >= date(2024, 1, 22)
     frame = ROWS.with_columns(good=pl.when(late).then(1 - pl.col("good")).otherwise("good"))
-    path, _ = frame.prc.report(tmp_path / "r.html", "truth", TWO, by=by, sections="time")
+    path, numbers = frame.prc.report(tmp_path / "r.html", "truth", TWO, by=by, sections="time")
     page = path.read_text(encoding="utf-8")
     charts = data_of(page)["charts"]
     assert alarm in page
+    # On the first screen too, and among the findings.
+    findings = json.loads(numbers.read_text(encoding="utf-8"))["findings"]
+    said = next(one["text"] for one in findings if one["about"] == "time")
+    assert alarm.replace("</strong>", "") in said
+    assert len(said.split()) <= 20
+    assert (f'<p class="also">{said}</p>' in page) == ("1 period" not in alarm)
     assert ("time" in charts) == ("1 period" not in alarm)
     if alarm.startswith("No watch"):
         return
@@ -222,6 +228,26 @@ def test_an_order_that_is_not_there_is_asked_for(tmp_path, by, found):
     said = re.escape(f"sections= has 'time', and {found}. Allowed: one key that is a time")
     with pytest.raises(OptionError, match=said):
         ROWS.prc.report(tmp_path / "r.json", "truth", TWO, by=by, sections="time")
+
+
+@pytest.mark.parametrize("count", [24, 25])
+def test_many_segments_share_a_panel_of_probabilities(tmp_path, count):
+    frame = rows(1500, count).with_columns(good=pl.col("good") / 2)
+    asked = {"by": "segment", "sections": "reliability"}
+    path, _ = frame.prc.report(tmp_path / "r.html", "truth", "good", **asked)
+    sets = data_of(path.read_text(encoding="utf-8"))["charts"]["reliability"]["light"]["datasets"]
+    drawn = pl.concat(pl.DataFrame(one) for one in sets.values() if "panel" in one[0])
+    panels = drawn["panel"].unique().sort().to_list()
+    names = frame["segment"].unique().sort().to_list()
+    assert panels == (names if count == 24 else ["all rows"])
+    assert drawn["n"].sum() == frame.height
+
+
+def test_what_is_not_tested_has_its_reason(tmp_path):
+    few = ROWS.with_columns(pl.col("day").dt.ordinal_day() % 4)
+    path, _ = few.prc.report(tmp_path / "r.html", "truth", "good", by="segment", cluster="day")
+    cell = '<td colspan="2" class="nothing">not tested: few clusters</td>'
+    assert cell in path.read_text(encoding="utf-8")
 
 
 def test_a_page_has_its_own_title_note_date_and_colour(report):

@@ -105,6 +105,8 @@ def test_shown_columns_are_few_and_no_digit_depends_on_the_order_of_rows(kind):
     assert shown.columns == [
         "segment", "n_pos", "value", "shrunk", "ci_low", "ci_high", "probability_worst", "status",
     ]  # fmt: skip
+    assert shrunk(kind, calibrate=0.2)["reference_prevalence"].unique().to_list() == [0.2]
+    assert "reference_prevalence" not in shrunk(kind, measure="roc_auc").columns
     below = shrunk(kind, below=0.5, details=False)
     assert below.columns == [*shown.columns[:6], "probability_below", "status"]
     assert_frame_equal(below.drop("probability_below"), shown.drop("probability_worst"))
