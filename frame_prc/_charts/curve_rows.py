@@ -123,6 +123,8 @@ def _curve(
     """Return curves that have up to ``room`` points together."""
     most = min(_most_points(sizes, room), _MOST_POINTS)
     level = options.level if options.intervals else None
+    if level is not None:
+        segments.given.check_no_strata("a ribbon around a curve")
     curve = segments.curves(most, level)
     if most >= max(sizes, default=0):
         return curve

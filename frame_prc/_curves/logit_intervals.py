@@ -169,7 +169,7 @@ def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
     """
     known = ~col("n_effective").is_null()
     best = known & (col("status") == "ok") & (col("shortfall") == 0)
-    worst = known & (col(ESTIMATE) == 0)
+    worst = known & (col("status") != "no_positives") & (col(ESTIMATE) == 0)
     numbers = (col("n_effective"), col("n_trials"), interval.tail)
     low, high = _exact(col("ci_low"), col("ci_high"), best, worst, *numbers)
     return {"ci_low": low, "ci_high": high}

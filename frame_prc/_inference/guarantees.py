@@ -156,7 +156,7 @@ def _effective(half: Class, *, clusters: int) -> float:
         squares = float(np.sum(np.bincount(half.clusters, weights) ** 2))
     else:
         squares = float(np.sum(weights * half.weights))
-    return float(np.sum(weights)) ** 2 / squares
+    return float(np.sum(weights)) ** 2 / squares if squares else 0.0
 
 
 def _rows_at(half: Class) -> Integers:

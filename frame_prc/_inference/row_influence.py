@@ -187,7 +187,7 @@ def _within_stratum(influence: str, rows: Rows) -> pl.Expr:
 
     Of the n rows of a stratum, or its clusters, the variance is ``n / (n - 1)`` times the sum of
     the squares of their deviations (Cochran 1977, 5A.9). The mean of clusters is taken off their
-    rows in equal parts. Where missing values leave one row, it counts as it is.
+    rows in equal parts. A single one counts as it is.
     """
     stratum, cluster = ["segment_0", "strata"], ["segment_0", "cluster"]
     units = pl.col("cluster").n_unique() if rows.clustered else pl.len()

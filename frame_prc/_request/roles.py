@@ -177,6 +177,8 @@ def request(
     classes = {role: column for role, column in given.items() if column is not None}
     _check_classes(classes, pos_label)
     _check_of_rows({"cluster": cluster, "strata": strata}, classes)
+    if missing == "drop":
+        check_whole_strata("missing='drop'", strata)
     if isinstance(pos_label, pl.Expr):
         raise OptionError(
             "pos_label= is an expression",
@@ -278,6 +280,16 @@ def _check_of_rows(given: dict[str, IntoColumn | None], classes: dict[str, IntoC
                 f"{role}= for single rows",
                 f"counts no longer tell which rows belong to one {one}",
             )
+
+
+def check_whole_strata(what: str, strata: object) -> None:
+    """Refuse to leave rows out of strata, whose sizes are then random too."""
+    if strata is not None:
+        raise OptionError(
+            f"{what} is given with strata=, of which it may leave rows out",
+            "all rows that were sampled, in segments of whole strata by by=",
+            "without strata= the interval is wider than it need be",
+        )
 
 
 def check_column(role: str, item: object) -> None:

@@ -223,32 +223,21 @@ def _cluster_check(column: Column) -> Check:
 
 
 def _strata_checks(columns: Columns, column: Column) -> list[Check]:
-    """Return the checks that each stratum is known, lies within a segment, and is not of one."""
+    """Return the checks that each stratum is known, and lies within a segment."""
     named = required_rule("strata", column, pl.col("strata"), "leave such rows out")
     known = check_of(replace(named, allowed="a stratum for each row"))
-    unit = pl.int_range(pl.len()) if columns.cluster is None else pl.col("cluster")
-    alone = unit.n_unique().over("strata") == 1
-    subject = role_name("strata", column)
-    single = Rule(
-        broken=alone,
-        value=pl.col("strata"),
-        subject=subject,
-        complaint="alone in a stratum, or in its one cluster: ",
-        allowed="two or more in each stratum, as one does not show how they differ",
-        hint="put it into the stratum next to it",
-    )
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
     if not keys:
-        return [known, check_of(single)]
+        return [known]
     across = Rule(
         broken=pl.struct(keys).n_unique().over("strata") > 1,
         value=pl.col("strata"),
-        subject=subject,
+        subject=role_name("strata", column),
         complaint="in a stratum that has rows of several segments: ",
         allowed="strata within the segments of by=",
         hint="draw within these, or leave strata= out: intervals are then wider than they need be",
     )
-    return [known, check_of(across), check_of(single)]
+    return [known, check_of(across)]
 
 
 def _binary_check(column: Column) -> Check:

@@ -13,6 +13,7 @@ from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
 from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.hints import name_hint, refuses_unknown
+from frame_prc._request.roles import check_whole_strata
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.base import engine_plans, level_of
@@ -91,6 +92,7 @@ class Evaluation(
         │ 0.8       ┆ 0   ┆ 1   │
         └───────────┴─────┴─────┘
         """
+        check_whole_strata("where()", self.roles.get("strata"))
         if self._engine:
             return self._changed(frame=self._native.filter(condition))
         if not isinstance(condition, pl.Expr):

@@ -55,8 +55,9 @@ cluster
 strata
     Column that names the strata that rows, or whole clusters, were sampled from, with their
     ``weight``, as :func:`sample_to_label` returns it. Intervals and tests of measures then rest on
-    how rows differ within a stratum, which is less. A stratum lies within one segment, and has two
-    rows or clusters, or more. Resampling, curves and operating points have no such interval.
+    how rows differ within a stratum, which is less. A stratum lies within one segment, with all
+    rows that were sampled; one alone counts as it is. Resampling, curves and operating points have
+    no such interval.
 row
     Column that identifies an item within a segment, to match the rows of models in long data when
     they are compared. A model has one row of each item; ``missing="drop"`` leaves an item that

@@ -120,12 +120,8 @@ def test_every_verb_agrees_and_differences_rest_on_strata_too(kind, cluster):
             pl.int_range(pl.len()) % 3,
             "400 rows in a stratum that has rows of several segments: 0, 1, 2",
         ),
-        (
-            pl.when(pl.int_range(pl.len()) == 6).then(99).otherwise("stratum"),
-            "1 row alone in a stratum, or in its one cluster: 99.*two or more in each stratum",
-        ),
     ],
-    ids=["none", "across", "alone"],
+    ids=["none", "across"],
 )
 def test_what_is_no_stratum_is_one_error(kind, change, says):
     df = sampled().with_columns(change.alias("stratum"))
@@ -133,10 +129,25 @@ def test_what_is_no_stratum_is_one_error(kind, change, says):
         kind.rows(kind.make(df).prc.average_precision(**ROLES, by="segment", ci=0.95))
 
 
+def test_rows_that_are_each_a_stratum_are_as_without_strata():
+    own = sampled().with_columns(stratum=pl.int_range(pl.len()))
+    found = own.prc.average_precision(**ROLES, by="segment", ci=0.95)
+    plain = own.prc.average_precision(**{**ROLES, "strata": None}, by="segment", ci=0.95)
+    assert_frame_equal(found, plain)
+
+
+@pytest.mark.parametrize("asked", [{"missing": "drop"}, {}], ids=["drop", "where"])
+def test_strata_that_are_cut_are_refused(asked):
+    what = "missing='drop'" if asked else r"where\(\)"
+    with pytest.raises(OptionError, match=f"{what} is given with strata="):
+        frame_prc.evaluate(sampled(), **ROLES, **asked).where(pl.col("score") > 0)
+
+
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
         ("curve", {"ci": 0.9}),
+        ("plot", {"ci": 0.9}),
         ("band", {}),
         ("auc", {"ci": 0.9, "method": "envelope"}),
         ("average_precision", {"ci": 0.9, "bootstrap": 20}),
