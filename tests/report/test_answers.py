@@ -54,7 +54,7 @@ def test_alerts_are_said_to_be_those_of_the_rows_where_areas_are_of_another_prev
         assert f"alerts per 1,000{said}" in found["threshold"]["text"]
     page, _ = df.prc.report(tmp_path / "p.html", "truth", "good", by="segment", calibrate=0.01)
     own = f"{100 * df['truth'].mean():.2g} %".replace(" ", "\N{NO-BREAK SPACE}")
-    said = f"Such rows: with a prevalence of {own}, as here, not of 1\N{NO-BREAK SPACE}%."
+    said = f"Such rows: {own} positive, not 1\N{NO-BREAK SPACE}%."
     assert said in page.read_text(encoding="utf-8")
 
 
