@@ -317,21 +317,15 @@ def _few_of(found: Evaluation, standing: str) -> str:
 def of_segments(found: Evaluation) -> Iterator[str]:
     """Yield how segments are compared, what is shown, how far they differ, and which are small."""
     if found.against_others.height:
+        own = found.against_others.filter(model=found.best)
         yield (
             f"Each segment's {_measure(found)} is compared with the mean of the others; p-values "
-            f"are adjusted for {_tests_of_segments(found)} (Holm)."
+            f"are adjusted for the {own['p_value'].count():,} tests of this model (Holm)."
         )
         yield from _tests_that_show(found)
     yield from _spread(found)
     yield from _worst(found)
     yield _sizes(found)
-
-
-def _tests_of_segments(found: Evaluation) -> str:
-    """Return how many tests p-values are adjusted for: those of one model."""
-    count = found.against_others.filter(model=found.best)["p_value"].count()
-    of_model = f" of {isolated(found.best)}" if len(found.models) > 1 else ""
-    return f"the {count:,} tests{of_model}" if of_model else f"{count:,} tests"
 
 
 def _measure(found: Evaluation) -> str:
@@ -428,7 +422,7 @@ def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
         return f"{names} {have} {clusters} ({listed(many, None)} positives)"
     counts = f" ({listed(many, None)})" if reason == "few_positives" else ""
     reference = found.of_best.get("reference_prevalence") or 1.0
-    if reason == "few_negatives" and reference < own["prevalence"].min():
+    if reason == "few_negatives" and (own["prevalence"] > reference).all():
         return f"{names} {have} too few negatives for a prevalence of {text.share_text(reference)}"
     return f"{names} {have} {text.status_text(reason)}{counts}"
 
@@ -486,8 +480,10 @@ def _over_time(found: Evaluation) -> Answer | None:
     if found.in_order is None:
         return None
     finding, numbers, others = _watched(found.in_order)
-    text, reasons = f"{numbers}{others}.", list(_of_watch(found.in_order))
-    return Answer("time", "Over time", finding, text, reasons, f"{finding}{numbers}.")
+    error = text.percent_text(round(found.alpha, 12))
+    reason = f"If nothing got worse, a model would have any alarm with a probability of {error}."
+    said = (finding, f"{numbers}{others}.", [reason], f"{finding}{numbers}.")
+    return Answer("time", "Over time", *said)
 
 
 def _watched(found: Evaluation) -> tuple[str, str, str]:
@@ -513,13 +509,3 @@ def _alarms(looked: pl.DataFrame, found: Evaluation) -> tuple[str, str]:
     alarms = looked.filter(conclusion="alarm")["segment"]
     first = f", first {isolated(found.names[alarms[0]])}" if alarms.len() else ""
     return f"{alarms.len():,} of {looked.height:,}", first
-
-
-def _of_watch(found: Evaluation) -> Iterator[str]:
-    """Yield what an alarm is."""
-    if not found.looks.is_empty():
-        yield (
-            f"Each {unit_of_period(found)} after {found.reference_text} is compared with the mean "
-            "of these, at one prevalence. Where nothing got worse, a model has any alarm with a "
-            f"probability of up to {text.percent_text(round(found.alpha, 12))}."
-        )
