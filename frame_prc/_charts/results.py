@@ -78,8 +78,8 @@ class _Result:
     @property
     def measure(self) -> str:
         """The title of values: the measure, where the table has one."""
-        names = self.frame["measure"].unique() if "measure" in self.frame.columns else []
-        return names[0].replace("_", " ") if len(names) == 1 else "value"
+        known = "measure" in self.frame.columns and self.frame.height
+        return str(self.frame["measure"][0]).replace("_", " ") if known else "value"
 
     def title(self, name: str) -> str:
         """Return the title of a column."""

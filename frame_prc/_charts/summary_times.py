@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -149,17 +148,22 @@ def time_axis(times: pl.Series, width: int, **look: Any) -> alt.Axis:
     ticks = known.gather_every(math.ceil(known.len() / count))
     are_days = (known % _DAY == 0).all() or known[-1] - known[0] >= count * _DAY
     return alt.Axis(
-        values=[_moment(time) for time in ticks.cast(pl.Datetime("ms"))],
+        values=moments(ticks),
         format="%Y-%m-%d" if are_days else "%m-%d %H:%M",
         labelOverlap=True,
         **look,
     )
 
 
-def _moment(time: datetime) -> alt.DateTime:
-    """Return a time in parts: the interpreter of a page without eval takes a number for a year."""
-    parts = {"date": time.day, "hours": time.hour, "minutes": time.minute, "seconds": time.second}
-    return alt.DateTime(year=time.year, month=time.month, **parts, utc=True)
+def moments(times: pl.Series) -> list[alt.DateTime]:
+    """Return times in parts: the interpreter of a page without eval takes a number for a year."""
+    return [
+        alt.DateTime(
+            year=time.year, month=time.month, date=time.day, hours=time.hour,
+            minutes=time.minute, seconds=time.second, utc=True,
+        )
+        for time in times.cast(pl.Datetime("ms"))
+    ]  # fmt: skip
 
 
 def _of_panel(shown: Quantity, panel: int) -> pl.DataFrame:

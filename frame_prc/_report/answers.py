@@ -121,7 +121,9 @@ def _which_model(found: Evaluation) -> Answer | None:
     tests = comparisons_told(found)
     finding, numbers = _best_model(tests, found)
     reasons = [*of_comparisons(tests, found), *by_segment(found)]
-    return Answer("model", "Which model", finding, numbers, reasons, won_by_segment(found))
+    # Where periods are watched, the first screen has a line on these.
+    also = "" if found.in_order else won_by_segment(found)
+    return Answer("model", "Which model", finding, numbers, reasons, also)
 
 
 def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, str]:
@@ -213,7 +215,7 @@ def won_by_segment(found: Evaluation) -> str:
 def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
     names = [isolated(found.names[number]) for number in side["segment"]]
     return (
-        listed(names, None) if 0 < len(names) <= _LOWEST else f"{len(names):,}" if names else "none"
+        listed(names, None) if 0 < len(names) <= NAMED else f"{len(names):,}" if names else "none"
     )
 
 
@@ -315,21 +317,15 @@ def _few_of(found: Evaluation, standing: str) -> str:
 def of_segments(found: Evaluation) -> Iterator[str]:
     """Yield how segments are compared, what is shown, how far they differ, and which are small."""
     if found.against_others.height:
+        own = found.against_others.filter(model=found.best)
         yield (
             f"Each segment's {_measure(found)} is compared with the mean of the others; p-values "
-            f"are adjusted for {_tests_of_segments(found)} (Holm)."
+            f"are adjusted for the {own['p_value'].count():,} tests of this model (Holm)."
         )
         yield from _tests_that_show(found)
     yield from _spread(found)
     yield from _worst(found)
     yield _sizes(found)
-
-
-def _tests_of_segments(found: Evaluation) -> str:
-    """Return how many tests p-values are adjusted for: those of one model."""
-    count = found.against_others.filter(model=found.best)["p_value"].count()
-    of_model = f" of {isolated(found.best)}" if len(found.models) > 1 else ""
-    return f"the {count:,} tests{of_model}" if of_model else f"{count:,} tests"
 
 
 def _measure(found: Evaluation) -> str:
@@ -426,7 +422,7 @@ def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
         return f"{names} {have} {clusters} ({listed(many, None)} positives)"
     counts = f" ({listed(many, None)})" if reason == "few_positives" else ""
     reference = found.of_best.get("reference_prevalence") or 1.0
-    if reason == "few_negatives" and reference < own["prevalence"].min():
+    if reason == "few_negatives" and (own["prevalence"] > reference).all():
         return f"{names} {have} too few negatives for a prevalence of {text.share_text(reference)}"
     return f"{names} {have} {text.status_text(reason)}{counts}"
 
@@ -450,7 +446,8 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     if found.options.calibration.odds is not None:
         names = ("prevalence", "reference_prevalence")
         own, other = (text.share_text(found.of_best[name]) for name in names)
-        such, also = " such", f"Such rows: with a prevalence of {own}, as here, not of {other}."
+        also = "" if found.in_order else f"Such rows: {own} positive, not {other}."
+        such = " such"
     does = f"{alerts:{form}} alerts per 1,000{such} rows, {right:{form}} right"
     numbers = f"{does}; {hits} of positives found."
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)), also)
@@ -461,9 +458,10 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
     yield "F1 is the harmonic mean of precision and recall: it weighs them alike, as costs may not."
     yield "A threshold that was chosen on these rows does a little worse on new ones."
     if found.options.calibration.odds is not None:
+        own = text.share_text(found.of_best["prevalence"])
         yield (
-            "operating_points(calibrate=) and threshold_table(calibrate=) have alerts and "
-            "precision at another prevalence than that of these rows."
+            f"Alerts and precision are at a prevalence of {own}, that of these rows: "
+            "operating_points(calibrate=) and threshold_table(calibrate=) have those at another."
         )
     others = [row for row in found.pooled.to_dicts() if row["best_f1_threshold"] is not None]
     if len(others) > 1:
@@ -481,44 +479,33 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
 def _over_time(found: Evaluation) -> Answer | None:
     if found.in_order is None:
         return None
-    finding, numbers = _watched(found.in_order)
-    return Answer("time", "Over time", finding, numbers, list(_of_watch(found.in_order)))
+    finding, numbers, others = _watched(found.in_order)
+    error = text.percent_text(round(found.alpha, 12))
+    reason = f"If nothing got worse, a model would have any alarm with a probability of {error}."
+    said = (finding, f"{numbers}{others}.", [reason], f"{finding}{numbers}.")
+    return Answer("time", "Over time", *said)
 
 
-def _watched(found: Evaluation) -> tuple[str, str]:
-    """Return which models have an alarm, and in how many periods, or why none was looked at."""
+def _watched(found: Evaluation) -> tuple[str, str, str]:
+    """Return in which periods the best model has an alarm, or why not, and then the others."""
     unit, periods, looked = unit_of_period(found), found.segments.height, found.looks
     if looked.is_empty():
         needed = "; a reference takes two, and a look one more"
         reason = needed if periods <= FEWEST_OF_REFERENCE else " without a reference"
-        return "No watch", f": {periods:,} {unit}{'s' * (periods != 1)}{reason}."
+        return "No watch", f": {periods:,} {unit}{'s' * (periods != 1)}{reason}", ""
     if "alarm" not in looked["conclusion"]:
-        return "No alarm", f": no {unit} after {found.reference_text} is lower by more than chance."
-    if len(found.models) == 1:
-        count, first = _alarms(looked)
-        return f"Alarm in {count} {unit}s", f", first {isolated(found.names[first])}."
-    texts = []
-    for model in found.models:
-        count, first = _alarms(looked.filter(model=model))
-        has_date = first is not None and len(found.models) == PAIR
-        since = f" (first {isolated(found.names[first])})" if has_date else ""
-        texts.append(f"{isolated(model)} {count}{since}")
-    return "Alarm", f", by {unit}: {listed(texts, 3)}."
+        after = f"no {unit} after {found.reference_text}"
+        return "No alarm", f": {after} is lower by more than chance", ""
+    counts = {model: _alarms(looked.filter(model=model), found) for model in found.models}
+    count, first = counts.pop(found.best)
+    if not counts:
+        return f"Alarm in {count} {unit}s", first, ""
+    others = [f"{isolated(model)} in {count}" for model, (count, _) in counts.items()]
+    return f"{isolated(found.best)}: alarm in {count} {unit}s", first, f"; {listed(others, 3)}"
 
 
-def _alarms(looked: pl.DataFrame) -> tuple[str, int | None]:
+def _alarms(looked: pl.DataFrame, found: Evaluation) -> tuple[str, str]:
     """Return in how many periods a model has an alarm, and which is the first."""
     alarms = looked.filter(conclusion="alarm")["segment"]
-    if alarms.is_empty():
-        return "none", None
-    return f"{alarms.len():,} of {looked.height:,}", alarms[0]
-
-
-def _of_watch(found: Evaluation) -> Iterator[str]:
-    """Yield what an alarm is."""
-    if not found.looks.is_empty():
-        yield (
-            f"Each {unit_of_period(found)} after {found.reference_text} is compared with the mean "
-            "of these, at one prevalence. Where nothing got worse, a model has any alarm with a "
-            f"probability of up to {text.percent_text(round(found.alpha, 12))}."
-        )
+    first = f", first {isolated(found.names[alarms[0]])}" if alarms.len() else ""
+    return f"{alarms.len():,} of {looked.height:,}", first

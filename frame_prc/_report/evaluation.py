@@ -221,8 +221,7 @@ class Evaluation:
             return pl.DataFrame()
         level, calibrate = self.options.level, self.options.calibrate
         asked = segments_compared(self.asked, level, "others", calibrate=calibrate, adjust=ADJUST)
-        compared = Differences(asked).finished(self._found.given, within=MODEL)
-        return self._names.with_segments(compared.collect())
+        return self._names.with_segments(self._computed(Differences(asked, within=MODEL)))
 
     @cached_property
     def heterogeneity(self) -> pl.DataFrame:

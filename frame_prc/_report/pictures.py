@@ -14,7 +14,7 @@ from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.scores import mirrored
 from frame_prc._charts.summary import plot_summary
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
-from frame_prc._charts.summary_times import time_axis
+from frame_prc._charts.summary_times import moments, time_axis
 from frame_prc._charts.text import rate_text, safe, share_text, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -42,6 +42,7 @@ from frame_prc.exceptions import DataError
 
 _STEP = 36  # px, of a row
 _HEIGHT = 150  # px
+_LINE = 30  # px, of the text on what is watched
 _WIDTH = 700  # px, over time
 _LEAST = 110  # px, of bars
 _PALE = 0.55  # opacity
@@ -148,9 +149,10 @@ def _strip(found: Evaluation) -> AnyChart | None:
     intervals = dots(base.encode(opacity=shade), "value", axis, colour, 50 if has_names else 20)
     words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
     named = words.encode(**axis.of("ci_high"), text="standing:N")
-    labels = [named] if has_names else _ends(rows, in_time=found.in_time)
+    height = _HEIGHT - (_LINE if found.in_order else 0)
+    labels = [named] if has_names else _ends(rows, height, in_time=found.in_time)
     chart = alt.layer(*_level_of_all(found, axis), *intervals, *labels)
-    return wide(chart, _HEIGHT, title=_legend_of_strip(found))
+    return wide(chart, height, title=_legend_of_strip(found))
 
 
 def _legend_of_strip(found: Evaluation) -> list[str]:
@@ -161,13 +163,13 @@ def _legend_of_strip(found: Evaluation) -> list[str]:
     return [f"{name}{at}.", f"Pale: not shown to differ.{small}"]
 
 
-def _ends(rows: pl.DataFrame, *, in_time: bool) -> list[AnyChart]:
+def _ends(rows: pl.DataFrame, height: int, *, in_time: bool) -> list[AnyChart]:
     """Return the names of the segments at both ends, where not all have a place for theirs."""
     # Small segments come last, but in time.
     judged = rows if in_time else rows.filter(pl.col("standing") != SMALL)
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
-    place, last = (4, _HEIGHT - 8), alt.XDatum(judged.height)
+    place, last = (4, height - 8), alt.XDatum(judged.height)
     return _at_ends(", ".join(worse), ", ".join(better), place, last, color=LOOK.text)
 
 
@@ -436,7 +438,9 @@ def _along_time(found: Evaluation, times: pl.Series) -> alt.X:
     """Return the axis of segments in their order, which is a clock for times."""
     look: dict[str, Any] = {"labelSeparation": 10, "grid": False, "labelAngle": 0, "title": None}
     if found.in_time:
-        scale = alt.Scale(type="utc", padding=8)
+        # A layer without rows has no domain of its own.
+        ends = moments(pl.Series([times.min(), times.max()]))
+        scale = alt.Scale(type="utc", padding=8, domain=ends)
         return alt.X("at:T", axis=time_axis(times, _WIDTH, **look), scale=scale)
     return alt.X("at:N", axis=alt.Axis(labelOverlap=True, **look), sort=None)
 

@@ -43,6 +43,11 @@ class Table(ABC):
         return ()
 
     @property
+    def within(self) -> str | None:
+        """The key in each of whose values :attr:`of_all_rows` are computed by themselves."""
+        return None
+
+    @property
     def reserved(self) -> Sequence[str]:
         """Names that no key may have, beside those of the columns."""
         return ()
@@ -79,13 +84,8 @@ class Table(ABC):
         needed = (name for value in of_all.values() for name in value.meta.root_names())
         return [name for name in dict.fromkeys([*columns, *needed]) if name not in of_all]
 
-    def finished(
-        self, rows: Rows, *, details: bool = True, within: str | None = None
-    ) -> pl.LazyFrame:
-        """Return the table under the caller's names of the keys.
-
-        What is computed from all rows of the result is computed ``within`` each value of a key.
-        """
+    def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
+        """Return the table under the caller's names of the keys."""
         columns, of_all = (
             self.columns(rows.columns.request.missing, details=details),
             self.of_all_rows,
@@ -99,8 +99,8 @@ class Table(ABC):
         if not of_all:
             return table
         keys = [name for name in table.collect_schema() if name not in found]
-        if within in keys:
-            of_all = {name: value.over(within) for name, value in of_all.items()}
+        if self.within in keys:
+            of_all = {name: value.over(self.within) for name, value in of_all.items()}
         return table.with_columns(**of_all).select(*map(named, keys), *columns)
 
     @property

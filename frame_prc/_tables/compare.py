@@ -55,9 +55,13 @@ _BOTH_AREAS = "\0areas"
 
 @dataclass(frozen=True)
 class Differences(Table):
-    """One row per segment and pair of models, or per segment (and model)."""
+    """One row per segment and pair of models, or per segment (and model).
+
+    P-values are adjusted for all tests, or ``within`` each model.
+    """
 
     comparison: Comparison
+    within: str | None = None
     runs_inside = True
 
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002

@@ -54,7 +54,7 @@ def test_alerts_are_said_to_be_those_of_the_rows_where_areas_are_of_another_prev
         assert f"alerts per 1,000{said}" in found["threshold"]["text"]
     page, _ = df.prc.report(tmp_path / "p.html", "truth", "good", by="segment", calibrate=0.01)
     own = f"{100 * df['truth'].mean():.2g} %".replace(" ", "\N{NO-BREAK SPACE}")
-    said = f"Such rows: with a prevalence of {own}, as here, not of 1\N{NO-BREAK SPACE}%."
+    said = f"Such rows: {own} positive, not 1\N{NO-BREAK SPACE}%."
     assert said in page.read_text(encoding="utf-8")
 
 
@@ -172,7 +172,7 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
     found = answers(df, tmp_path, "truth", "score", by="segment")["segment"]
     assert re.fullmatch(r"score is worse in s0002, better in s\d+( and .*)?\.", found["text"])
     why = " ".join(found["reasons"])
-    assert "p-values are adjusted for 5 tests (Holm)." in why
+    assert "p-values are adjusted for the 5 tests of this model (Holm)." in why
     assert re.search(r"Worse: s0002 0\.\d+ against 0\.\d+ \(p < 0\.001\)\. Better: ", why)
     assert "Segments are shown to differ (p < 0.001): about two thirds lie within" in why
     assert why.endswith("None of the 5 segments is too small to judge.")
@@ -193,7 +193,7 @@ def test_another_model_hides_no_segment(tmp_path):
         found = texts(df, tmp_path, "truth", model, by="segment")["segment"]
         assert found == "score is worse in s0002, shown better in none."
     why = reasons(df, tmp_path, "segment", "truth", ["score", "weak"], by="segment")
-    assert "p-values are adjusted for the 4 tests of score (Holm)." in why
+    assert "p-values are adjusted for the 4 tests of this model (Holm)." in why
 
 
 def test_segments_that_differ_only_as_a_whole_are_said_to(tmp_path):

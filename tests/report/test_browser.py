@@ -21,6 +21,7 @@ TWO = ["weak", "good"]
 CASES = {
     "two models": (ROWS, TWO, {"by": "segment", "cluster": "day"}),
     "one model": (ROWS, "good", {}),
+    "watched": (ROWS, TWO, {"by": "day", "sections": "time", "calibrate": 0.2}),
     "weeks": (ROWS, TWO, {"by": pl.col("day").dt.truncate("1w")}),
     "no positives": (ROWS.with_columns(truth=False), TWO, {"by": "segment"}),
     "infinite": (ROWS.with_columns(good=1 / (pl.col("good") > 0.7).cast(pl.Float64)), "good", {}),
@@ -114,10 +115,12 @@ def test_a_page_opens_without_an_error_or_a_request(browser, pages, name, scheme
     assert width <= browser.execute_script("return innerWidth")
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_first_screen_answers_in_few_words_and_pictures(browser, pages, width):
+@pytest.mark.parametrize(
+    ("width", "name"), [(390, "two models"), (1280, "two models"), (1280, "watched")]
+)
+def test_the_first_screen_answers_in_few_words_and_pictures(browser, pages, width, name):
     with as_wide_as(browser, width):
-        show(browser, pages("two models"))
+        show(browser, pages(name))
         for svg in browser.find_elements("css selector", ".answer svg.marks"):
             assert svg.rect["x"] + svg.rect["width"] <= width
         last = browser.find_elements("css selector", ".answer")[-1].rect
