@@ -46,6 +46,7 @@ def interval_columns(
     clustered: bool = False,
     few: str | None = None,
     of_both_classes: bool = False,
+    is_share: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Yield the columns of an interval, and the status, to be added one after the other."""
     area, shortfall = col(ESTIMATE), col("shortfall")
@@ -71,7 +72,7 @@ def interval_columns(
     yield limits_of(area, shortfall, col("factor_of_interval"))
     if interval.method != "boyd":
         yield from _lower_without_bias(col)
-        yield _at_edges(col, interval)
+        yield _at_edges(col, interval, is_share=is_share)
     found = status(
         col, few_negatives, clustered=clustered, few=few, of_both_classes=of_both_classes
     )
@@ -104,7 +105,7 @@ def limits_of_share(
     low, high = map(inside.then, limits_of(share, rest, half.exp()).values())
     is_known, tail = n > 0, (1 - level) / 2
     best, worst = (is_known & (one == 0) for one in (misses, hits))
-    limits = _exact(low, high, best, worst, units, trials, tail)
+    limits = _exact(low, high, best, worst, units, trials, tail, is_share=True)
     return dict(zip(("low", "high"), limits, strict=True))
 
 
@@ -156,7 +157,7 @@ def _student_quantile(number: Any, level: float) -> Any:
     return (number * ((normal**2 / degrees).exp() - 1)).sqrt()
 
 
-def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
+def _at_edges(col: Col, interval: Interval, *, is_share: bool) -> dict[str, Any]:
     """Return the limits, with exact ones at 0 and 1, where the logit interval has no width.
 
     They are the binomial limits for ``n_effective`` trials of which all fail or all succeed
@@ -165,23 +166,35 @@ def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
     interval alone is too narrow, as a positive that ranks far down may be missing by chance: of
     200 positives with an area of .999, it covered 90 %, and with this limit 98 %. Positives
     of a cluster need not fail together: ``n_trials`` is their number over what clusters multiply
-    the variance by. A mean of segments has no such number.
+    the variance by. A mean of segments has no such number. The upper limit of a share is at least
+    that of a share of 0: of 60 positives with weights, a recall of .05 was covered in 89 %, and
+    with this limit in 96 %.
     """
     known = ~col("n_effective").is_null()
     best = known & (col("status") == "ok") & (col("shortfall") == 0)
     worst = known & (col("status") != "no_positives") & (col(ESTIMATE) == 0)
     numbers = (col("n_effective"), col("n_trials"), interval.tail)
-    low, high = _exact(col("ci_low"), col("ci_high"), best, worst, *numbers)
+    low, high = _exact(col("ci_low"), col("ci_high"), best, worst, *numbers, is_share=is_share)
     return {"ci_low": low, "ci_high": high}
 
 
 def _exact(
-    low: Any, high: Any, best: Any, worst: Any, units: Any, trials: Any, tail: float
+    low: Any,
+    high: Any,
+    best: Any,
+    worst: Any,
+    units: Any,
+    trials: Any,
+    tail: float,
+    *,
+    is_share: bool,
 ) -> tuple[Any, Any]:
     """Return limits with those of as many units that all succeed or fail, and of as many trials."""
     when = library(low).when
     alike, most = tail ** (1 / units), tail ** (1 / trials)
     low = when(~trials.is_null() & (low > most)).then(most).otherwise(low)
+    if is_share:
+        high = when(~trials.is_null() & (high < 1 - most)).then(1 - most).otherwise(high)
     low = when(best).then(alike).otherwise(when(worst).then(0.0).otherwise(low))
     high = when(worst).then(1 - alike).otherwise(high)
     return low, when(best).then(1.0).otherwise(high)

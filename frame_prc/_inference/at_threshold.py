@@ -111,6 +111,7 @@ _FEWEST_BESIDE = 100
 # What counts up to marks around a threshold that moves are called.
 _NEAR = {HIGHER: "higher", LOWER: "lower", BEFORE: "before", THROUGH: "through"}
 _OF_NEGATIVES = ("fpr", "specificity", "accuracy")
+_SHARES = ("precision", "recall", "fpr", "specificity", "accuracy")
 _HALF = Target("threshold", 0.5)
 # What mixes several cells: the first two always, the others where the threshold moves.
 _MIXED = ("balanced_accuracy", "mcc", "f1", "accuracy")
@@ -129,6 +130,11 @@ class AtThreshold(TiedMeasure):
     below = ("below_positive", "below_negative")
     is_defined = pl.col("has_measure")
     rests_on = pl.col("trials")
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of rows at the threshold, not of several shares."""
+        return self.of in _SHARES
 
     @property
     def name(self) -> str:

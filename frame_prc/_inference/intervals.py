@@ -54,6 +54,7 @@ def with_interval(
     clustered: bool = False,
     few: str | None = None,
     of_both_classes: bool = False,
+    is_share: bool = False,
 ) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status."""
     negatives = pl.col("few_negatives") if of_segments else None
@@ -65,6 +66,7 @@ def with_interval(
         clustered=clustered,
         few=few,
         of_both_classes=of_both_classes,
+        is_share=is_share,
     ):
         table = table.with_columns(**columns)
     return table

@@ -55,6 +55,11 @@ class Measure(ABC):
     below: ClassVar[tuple[str, ...]] = ()
 
     @property
+    def is_share(self) -> bool:
+        """Whether it is a share of rows at a threshold."""
+        return False
+
+    @property
     def of_hits(self) -> bool:
         """Whether it is a share of hits among the rows that it rests on."""
         return True

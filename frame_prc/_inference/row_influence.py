@@ -179,7 +179,8 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     found = ranked.with_columns(*of_weight, pos=pos, neg=neg)
     if not rows.stratified:
         return found
-    return found.with_columns(**{name: _within_stratum(name, rows) for name in names})
+    centred = {name: _within_stratum(name, rows) for name in names}
+    return found.with_columns(**centred, **{f"plain_{name}": pl.col(name) for name in names})
 
 
 def _within_stratum(influence: str, rows: Rows) -> pl.Expr:

@@ -134,10 +134,12 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     }
     if not rows.clustered:
         if of_decisions:
-            frame = frame.with_columns(map(on_negatives, names))
-            negatives = [pl.col(f"{name}_on_negatives") for name in names]
+            # Less the mean of a stratum, rows that are decided alike would move both.
+            plain = [f"plain_{name}" for name in names] if rows.stratified else names
+            frame = frame.with_columns(map(on_negatives, plain))
+            moved, negatives = ([pl.col(f"{n}{of}") for n in plain] for of in ("", "_on_negatives"))
             pairs = sorted({*map(_ascending, comparison.pairs)})
-            sums |= sums_of_decisions(influences, negatives, pairs)
+            sums |= sums_of_decisions(moved, negatives, pairs)
         return frame.group_by(segment="segment_0").agg(**sums).with_columns(**unseen)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     for i, name in enumerate(names):

@@ -86,6 +86,7 @@ class PredictionPowered(Table):
             clustered=rows.clustered,
             few=measure.few if measure.counted else None,
             of_both_classes=measure.of_both_classes,
+            is_share=measure.is_share,
         )
         values = measure.values(ESTIMATE, "ci_low", "ci_high")
         shown = found.with_columns(*values, *measure.lengths("std_error"))

@@ -298,6 +298,7 @@ class Summary(Table):
             clustered=clustered,
             few=measure.few if measure.counted else None,
             of_both_classes=measure.of_both_classes,
+            is_share=measure.is_share,
         )
         name = measure.name
         renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}

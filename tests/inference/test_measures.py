@@ -509,3 +509,16 @@ def test_scores_that_are_no_probabilities_are_an_error_when_they_are_read(kind):
         with pytest.raises(DataError, match=r"'score'.* outside 0 to 1: .* for '\w+'\. Hint: roc_"):
             kind.rows(table())
     assert kind.rows(planned.summary(measures="roc_auc")).height == 6
+
+
+@pytest.mark.parametrize("above", [0, 1, 2, 5])
+def test_a_share_and_the_rest_have_one_interval(above):
+    score = [0.99] * above + [0.3] * (100 - above) + [0.5] * 40
+    df = pl.DataFrame({"score": score, "truth": [False] * 100 + [True] * 40})
+    df = df.with_columns(weight=pl.Series([0.5, 1.0, 2.0, 3.3] * 35))
+    names = ["fpr", "specificity"]
+    [row] = df.prc.summary(
+        "truth", "score", weight="weight", measures=names, at={"threshold": 0.9}
+    ).to_dicts()
+    assert row["fpr_low"] == pytest.approx(1 - row["specificity_high"], abs=1e-12)
+    assert row["fpr_high"] == pytest.approx(1 - row["specificity_low"], abs=1e-12)

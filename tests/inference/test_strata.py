@@ -191,3 +191,18 @@ def test_a_drawn_sample_names_strata_of_rows_that_follow_in_the_ranking():
         for more in ({}, {"strata": "stratum"})
     ]
     assert widths[1] < widths[0]
+
+
+def test_strata_do_not_change_which_decisions_are_seen():
+    random = np.random.default_rng(0)
+    truth = random.random(400) < 0.3
+    alike = truth * 1.2 + random.normal(size=400)
+    scores = {name: alike + random.normal(size=400) / 2 for name in ("score", "other")}
+    df = pl.DataFrame({"truth": truth, **scores})
+    df = df.sort("score").with_columns(stratum=pl.int_range(pl.len()) // 5)
+    asked = {"measure": "precision", "at": {"threshold": 1.0}}
+    status = [
+        df.prc.compare_models("truth", ["score", "other"], strata=strata, **asked)["status"].item()
+        for strata in ("stratum", None)
+    ]
+    assert status == ["ok", "ok"]
