@@ -108,8 +108,8 @@ def limits_of_share(
     low, high = map(inside.then, limits_of(share, rest, half.exp()).values())
     is_known, tail = n > 0, (1 - level) / 2
     best, worst = (is_known & (one == 0) for one in (misses, hits))
-    limits = _exact(low, high, best, worst, units, trials, tail)
-    return {"low": limits[0], "high": _as_of_none(limits[1], trials, tail)}
+    low, high = _exact(low, high, best, worst, units, trials, tail)
+    return {"low": low, "high": _as_of_none(high, trials, tail)}
 
 
 def status_of_limits(col: Col, low: str = "ci_low") -> Any:
@@ -180,13 +180,7 @@ def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
 
 
 def _exact(
-    low: Any,
-    high: Any,
-    best: Any,
-    worst: Any,
-    units: Any,
-    trials: Any,
-    tail: float,
+    low: Any, high: Any, best: Any, worst: Any, units: Any, trials: Any, tail: float
 ) -> tuple[Any, Any]:
     """Return limits with those of as many units that all succeed or fail, and of as many trials."""
     when = library(low).when

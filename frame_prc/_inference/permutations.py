@@ -38,7 +38,8 @@ _ROWS_PER_CELL = 80
 # looking at all cells.
 _MANY_CELLS = 2000
 _CELLS_PER_POSITIVE = 3
-# Average precisions that differ by less, relative to the larger, are equal but for rounding.
+# Average precisions that differ by less, relative to the larger, are equal but for rounding; so are
+# sums of signed differences, relative to the sum of all sizes.
 _ROUNDING = 1e-12
 
 
@@ -214,10 +215,9 @@ class _Shape:
 MOST_ENUMERATED = 16
 
 _SIGNS_AT_ONCE = 2**20
-# Sums that differ by less, relative to the sum of all sizes, are equal but for rounding.
 
 
-def p_value(differences: Sequence[float], resampling: Draws) -> float | None:
+def p_value_of_signs(differences: Sequence[float], resampling: Draws) -> float | None:
     """Return the two-sided p-value of the sum of the differences; ``None`` without any."""
     sizes = np.sort(np.abs(np.asarray(differences, dtype=np.float64)))
     if not len(sizes):

@@ -289,8 +289,12 @@ class SegmentRows:
         of the same sizes: with one seed for all, the level would be that of a single sample of
         null distributions.
         """
-        segments = np.sort(self.positives.segment)
-        return crc32(self.positives.tie.tobytes(), crc32(segments.tobytes()))
+        return crc32(self.positives.tie.tobytes(), crc32(self._sorted[0].tobytes()))
+
+    @cached_property
+    def _sorted(self) -> list[Labels]:
+        """The segments of the rows of each class, from the lowest."""
+        return [np.sort(one.segment) for one in self._classes]
 
     def drawn(self, draws: Sequence[int]) -> Floats:
         """Return how random segments differ; each draw has its own seed, whatever the thread."""
@@ -301,10 +305,9 @@ class SegmentRows:
 
     def shuffled(self, random: np.random.Generator) -> Labels:
         """Return random segments of the positives, and then of the negatives."""
-        segments = [np.sort(one.segment) for one in self._classes]
         if self.odds is None:
-            segments = [np.concatenate(segments)]
-        return np.concatenate([random.permutation(one) for one in segments])
+            return random.permutation(np.concatenate(self._sorted))
+        return np.concatenate([random.permutation(one) for one in self._sorted])
 
     def spread(self, labels: Labels) -> Spread:
         """Return how segments differ, given the segment of each row of the classes."""

@@ -291,7 +291,7 @@ def _p_values(table: pl.DataFrame, paired: Paired) -> list[float | None]:
     if paired.resampling is None:
         rows = table.select("difference", "std_error", "degrees").iter_rows()
         return [t_test(*row) for row in rows]
-    from frame_prc._inference import permutations as sign_flips  # noqa: PLC0415 - needs NumPy, which is optional
+    from frame_prc._inference.permutations import p_value_of_signs  # noqa: PLC0415 - needs NumPy
 
     every = table["differences"].to_list()
-    return [sign_flips.p_value(differences, paired.resampling) for differences in every]
+    return [p_value_of_signs(differences, paired.resampling) for differences in every]

@@ -16,7 +16,6 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc._ranking import narrow_keys, ranking
-from frame_prc._ranking import narrow_keys as sorted_keys
 
 # With a score as low as the last one a key of 64 bits has no room for all bits of these scores.
 AFTER_ONE = nextafter(1.0, inf)
@@ -115,11 +114,11 @@ def test_a_curve_gives_close_scores_back():
 def used(request, monkeypatch):
     """Return the keys that NumPy sorted, where it wins the trial, and where it does not."""
     found = []
-    by_numpy = sorted_keys.sorted_by_numpy
-    monkeypatch.setattr(sorted_keys, "_TRIED", 2)
-    monkeypatch.setattr(sorted_keys, "numpy_is_faster", lambda: request.param)
+    by_numpy = narrow_keys.sorted_by_numpy
+    monkeypatch.setattr(narrow_keys, "_TRIED", 2)
+    monkeypatch.setattr(narrow_keys, "numpy_is_faster", lambda: request.param)
     monkeypatch.setattr(
-        sorted_keys, "sorted_by_numpy", lambda keys: (found.append(keys), by_numpy(keys))[1]
+        narrow_keys, "sorted_by_numpy", lambda keys: (found.append(keys), by_numpy(keys))[1]
     )
     yield found
     assert bool(found) is request.param
@@ -130,7 +129,7 @@ def used(request, monkeypatch):
 def test_keys_sort_the_same_by_numpy_and_by_polars(names):
     keys = {"rank_key": [3, 2**64 - 1, 0, 2**63, 1], "weight": [0.5, 4.0, 0.25, 2.0, 1.0]}
     rows = pl.LazyFrame(keys, {"rank_key": pl.UInt64, "weight": pl.Float64}).select(names)
-    found = sorted_keys.sorted_keys(rows)
+    found = narrow_keys.sorted_keys(rows)
     assert_frame_equal(found, rows.collect().sort("rank_key"))
     assert found["rank_key"].to_list() == [0, 1, 3, 2**63, 2**64 - 1]
 
@@ -138,17 +137,17 @@ def test_keys_sort_the_same_by_numpy_and_by_polars(names):
 @pytest.mark.usefixtures("used")
 def test_rows_of_equal_keys_stay_in_order():
     keys = pl.Series([2, 1] * 5_000, dtype=pl.UInt64)
-    found = sorted_keys.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
+    found = narrow_keys.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
     assert found["row"].to_list() == [*range(1, 10_000, 2), *range(0, 10_000, 2)]
 
 
 @pytest.mark.parametrize("installed", [True, False])
 def test_a_trial_of_both_sorts_changes_no_keys(monkeypatch, installed):
-    monkeypatch.setattr(sorted_keys, "_TRIED", 3)
-    monkeypatch.setattr(sorted_keys, "has_numpy", lambda: installed)
-    assert sorted_keys.numpy_is_faster.__wrapped__() in ({True, False} if installed else {False})
+    monkeypatch.setattr(narrow_keys, "_TRIED", 3)
+    monkeypatch.setattr(narrow_keys, "has_numpy", lambda: installed)
+    assert narrow_keys.numpy_is_faster.__wrapped__() in ({True, False} if installed else {False})
     keys = pl.Series([2, 1], dtype=pl.UInt64)
-    assert sorted_keys.sorted_by_numpy(keys).to_list() == [1, 2]
+    assert narrow_keys.sorted_by_numpy(keys).to_list() == [1, 2]
     assert keys.to_list() == [2, 1]
 
 
@@ -162,7 +161,7 @@ def test_keys_that_share_their_first_bits_are_sorted_by_the_others(keys, factor)
     rows = pl.LazyFrame({"rank_key": pl.Series([key * factor for key in keys], dtype=dtype)})
     numbered = rows.with_row_index("row")
     expected = sorted((key * factor, row) for row, key in enumerate(keys))
-    found = sorted_keys.sorted_keys(numbered)
+    found = narrow_keys.sorted_keys(numbered)
     assert found.columns == ["row", "rank_key"]
     assert found.select("rank_key", "row").rows() == expected
 

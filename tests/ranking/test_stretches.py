@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import _execution
-from frame_prc._ranking import places as stretches
+from frame_prc._ranking import places
 
 # Of each row: negative, positive, or positive and marked.
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
@@ -31,7 +31,7 @@ def test_each_row_gets_the_value_of_its_class_in_its_stretch(between):
         expected.append(stretch + (100.0 if role == "negative" else 0.0))
         stretch += role == "marked"
     on_positive = pl.Series([*range(n_stretches)], dtype=pl.Float64)
-    first, *others = stretches.valued_stretches(
+    first, *others = places.valued_stretches(
         pl.Series([role != "negative" for role in roles]),
         pl.Series([role == "marked" for role in roles]),
         on_positive,
@@ -56,7 +56,7 @@ def test_sums_of_groups_are_added_up_for_each_stretch(rows):
     schema = {"stretch": pl.Int64, "group": pl.Int64, "amount": pl.Float64}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     with looking(looks=True):
-        found = stretches.group_totals(pl.concat([frame[:1], frame[1:]]), 3, TOTALS)
+        found = places.group_totals(pl.concat([frame[:1], frame[1:]]), 3, TOTALS)
     expected = [
         (stretch, float(sum(own.values())), float(sum(one**2 for one in own.values())))
         for stretch, own in sums.items()
@@ -72,9 +72,7 @@ def test_groups_of_few_rows_are_left_to_polars():
     rows = pl.DataFrame({"stretch": [0, 1] * 4_999 + [1, 1], "group": 0, "amount": 0.5})
     halves = [rows.sort("stretch"), rows.with_columns(stretch=0)]
     with looking(looks=False):
-        found = [
-            stretches.group_totals(half, size, TOTALS) for half in halves for size in (9, 10**6)
-        ]
+        found = [places.group_totals(half, size, TOTALS) for half in halves for size in (9, 10**6)]
     assert [totals is not None for totals in found] == [False, False, True, False]
 
 
@@ -88,7 +86,7 @@ def test_groups_of_few_rows_are_left_to_polars():
 )
 def test_what_numpy_cannot_hold_has_no_totals(rows):
     with looking(looks=True):
-        assert stretches.group_totals(pl.DataFrame(rows), 1, TOTALS) is None
+        assert places.group_totals(pl.DataFrame(rows), 1, TOTALS) is None
 
 
 @given(st.lists(st.booleans()), st.integers(1, 5))
@@ -96,7 +94,7 @@ def test_parts_are_whole_segments(opens, part):
     points = pl.DataFrame({"opens": [True, *opens]}).with_row_index("point")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
-        parts = pl.collect_all(stretches.in_parts(points.lazy(), at_once=True))
+        parts = pl.collect_all(places.in_parts(points.lazy(), at_once=True))
     assert_frame_equal(pl.concat(parts), points)
     assert all(one["opens"][0] for one in parts)
     assert len(parts) <= points.height // part + 1
@@ -104,7 +102,7 @@ def test_parts_are_whole_segments(opens, part):
 
 def test_no_points_are_one_part():
     points = pl.LazyFrame(schema={"opens": pl.Boolean})
-    (part,) = stretches.in_parts(points, at_once=True)
+    (part,) = places.in_parts(points, at_once=True)
     assert part.collect().is_empty()
 
 

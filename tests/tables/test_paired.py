@@ -20,7 +20,7 @@ from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
 from frame_prc import ColumnError, OptionError
-from frame_prc._inference import permutations as sign_flips
+from frame_prc._inference.permutations import p_value_of_signs
 from frame_prc._request.specs import Draws
 
 COLUMNS = [
@@ -145,7 +145,7 @@ def test_permutation_test_evaluates_all_signs_of_few_segments(kind, data):
 
 @given(st.lists(st.integers(-8, 8), min_size=1, max_size=9), st.sampled_from([1, 1 / 3, 1e-7]))
 def test_sums_that_are_equal_but_for_rounding_are_hits(whole, scale):
-    found = sign_flips.p_value([scale * value for value in whole], Draws())
+    found = p_value_of_signs([scale * value for value in whole], Draws())
     assert found == exact_p_value(whole)
 
 
@@ -155,7 +155,7 @@ def test_drawn_signs_give_the_share_of_all_signs(count):
     differences = [0.5] * (count // 2 + 2 + count // 40) + [-0.5] * (count // 2 - 2 - count // 40)
     extreme = abs(sum(d > 0 for d in differences) - len(differences) / 2)
     exact = 2 * stats.binom.sf(len(differences) / 2 + extreme - 1e-9, len(differences), 0.5)
-    found = sign_flips.p_value(differences, Draws(20_000, 1))
+    found = p_value_of_signs(differences, Draws(20_000, 1))
     assert found == pytest.approx(exact, abs=5 * math.sqrt(exact / 20_000))
 
 
