@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -124,6 +124,11 @@ class RowsOfClass:
     retrieved: npt.NDArray[np.bool_]
     weight: Floats | None
 
+    @cached_property
+    def all_retrieved(self) -> bool:
+        """Whether every row is."""
+        return bool(self.retrieved.all())
+
     @classmethod
     def of(cls, rows: pl.DataFrame, labels: npt.DTypeLike = np.uint16) -> RowsOfClass:
         """Return ranked rows; those without a ``segment`` are all in one."""
@@ -137,36 +142,45 @@ class RowsOfClass:
             None if np.all(weight == 1) else weight,
         )
 
-    @cached_property
-    def counts(self) -> Floats:
-        """How many the first rows are, from none to all."""
-        return np.arange(len(self.tie) + 1, dtype=np.float64)
-
     def only(self, kept: npt.NDArray[np.bool_]) -> RowsOfClass:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[kept]
         return RowsOfClass(self.segment[kept], self.tie[kept], self.retrieved[kept], weight)
-
-    def in_order(self, order: Places, starts: Places) -> _Grouped:
-        """Return the rows by segment, given their order and where each segment starts."""
-        sums = squares = self.counts
-        if self.weight is not None:
-            weight = self.weight[order]
-            sums, squares = _summed(weight), _summed(weight**2)
-        return _Grouped(order, starts, sums, squares)
 
 
 @dataclass(frozen=True)
 class _Grouped:
     """The rows of a class by segment: where each starts, and where the last one ends.
 
-    ``sums`` are the weights of the first rows, from none on, and ``squares`` those of weights.
+    Without weights the order of the rows is found only where some share a score, or have none.
     """
 
-    order: Places
+    rows: RowsOfClass
+    ordered: Callable[[], Places]
     starts: Places
-    sums: Floats
-    squares: Floats
+
+    @cached_property
+    def order(self) -> Places:
+        """The rows in their order."""
+        return self.ordered()
+
+    @property
+    def tie(self) -> Integers:
+        """The tie of each row."""
+        return self.rows.tie[self.order]
+
+    @property
+    def retrieved(self) -> npt.NDArray[np.bool_] | Literal[True]:
+        """Whether each row is retrieved."""
+        return True if self.rows.all_retrieved else self.rows.retrieved[self.order]
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats] | None:
+        """The weights of the first rows, from none on, and the squared weights."""
+        if self.rows.weight is None:
+            return None
+        weight = self.rows.weight[self.order]
+        return _summed(weight), _summed(weight**2)
 
     @cached_property
     def segment(self) -> Places:
@@ -181,22 +195,30 @@ class _Grouped:
     @cached_property
     def weight(self) -> Floats:
         """The weight of each row."""
-        return np.diff(self.sums)
+        return self.weighed(self.places[1:]) - self.weighed(self.places[:-1])
 
     @cached_property
     def square(self) -> Floats:
         """The squared weight of each row."""
-        return np.diff(self.squares)
+        return self.squared(self.places[1:]) - self.squared(self.places[:-1])
 
     @cached_property
     def total(self) -> Floats:
         """The weight of each segment."""
-        return np.diff(self.sums[self.starts])
+        return np.diff(self.weighed(self.starts))
 
     @property
     def square_total(self) -> Floats:
         """The squared weights of each segment."""
-        return np.diff(self.squares[self.starts])
+        return np.diff(self.squared(self.starts))
+
+    def weighed(self, ends: Places) -> Floats:
+        """Return the weight of the first rows, up to each of some places."""
+        return ends.astype(np.float64) if self._sums is None else self._sums[0][ends]
+
+    def squared(self, ends: Places) -> Floats:
+        """Return the squared weights of the first rows, up to each of some places."""
+        return ends.astype(np.float64) if self._sums is None else self._sums[1][ends]
 
     def summed(self, values: Floats) -> Floats:
         """Return the sum of values of the rows of each segment."""
@@ -354,8 +376,8 @@ class SegmentRows:
         # Without weights the average precision asks for the order of the positives alone.
         needs_all = self.measure == ROC_AUC or self.negatives.weight is not None
         others = np.flatnonzero(~is_positive) if needs_all else at[:0]
-        pos = self.positives.in_order(number(at), opens)
-        neg = self.negatives.in_order(number(others), starts - opens)
+        pos = _Grouped(self.positives, lambda: number(at), opens)
+        neg = _Grouped(self.negatives, lambda: number(others), starts - opens)
         if self.measure == ROC_AUC:
             return self._roc_areas(pos, neg)
         return self._average_precisions(pos, neg, at - np.arange(len(at)))
@@ -368,9 +390,8 @@ class SegmentRows:
         total, n = pos.total, neg.total
         scale = np.ones(self.segments) if self.odds is None else self.odds * total / n
         tp, fp = steps.tp, steps.fp * scale[pos.segment]
-        retrieved = self.positives.retrieved[pos.order]
         precision, error, rate = (
-            np.where(retrieved, found / (tp + fp), never)
+            np.where(pos.retrieved, found / (tp + fp), never)
             for found, never in ((tp, 0.0), (fp, 1.0), (pos.weight, 0.0))
         )
         area, shortfall = (pos.summed(pos.weight * one) / total for one in (precision, error))
@@ -391,8 +412,8 @@ class SegmentRows:
 
     def _roc_areas(self, pos: _Grouped, neg: _Grouped) -> tuple[Floats, ...]:
         """Return the areas, 1 minus them, their variances, and the effective rows of a class."""
-        of_pos = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
-        of_neg = self.starts_of_ties[neg.segment] + self.negatives.tie[neg.order]
+        of_pos = self.starts_of_ties[pos.segment] + pos.tie
+        of_neg = self.starts_of_ties[neg.segment] + neg.tie
         missed = _share_above(of_pos, of_neg, pos, neg)
         passed = _share_above(of_neg, of_pos, neg, pos)
         area, shortfall = (pos.summed(pos.weight * x) / pos.total for x in (1 - missed, missed))
@@ -408,7 +429,7 @@ class SegmentRows:
         """Return what is at the score of each positive, given the negatives down to it."""
         first, last = pos.places[:-1], pos.places[1:]
         if self.has_ties:
-            places = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
+            places = self.starts_of_ties[pos.segment] + pos.tie
             first, last = (np.searchsorted(places, places, side) for side in ("left", "right"))
         before = np.empty_like(above)
         before[1:] = above[:-1]
@@ -417,12 +438,12 @@ class SegmentRows:
         ends = np.copy(neg.starts[:-1])
         ends[pos.segment] = above  # of a segment's positives the last one is written last
         return _Steps(
-            tp=pos.sums[last] - pos.sums[pos.starts[pos.segment]],
-            fp=neg.sums[above] - neg.sums[neg.starts[pos.segment]],
-            passed=neg.squares[above] - neg.squares[before],
-            left=neg.squares[neg.starts[1:]] - neg.squares[ends],
+            tp=pos.weighed(last) - pos.weighed(pos.starts)[pos.segment],
+            fp=neg.weighed(above) - neg.weighed(neg.starts)[pos.segment],
+            passed=neg.squared(above) - neg.squared(before),
+            left=neg.squared(neg.starts[1:]) - neg.squared(ends),
             first=first,
-            ends=pos.starts[pos.segment + 1],
+            rows=pos,
         )
 
 
@@ -432,7 +453,7 @@ class _Steps:
 
     ``passed`` are the squared weights of the negatives since the positive before, and ``left``
     those of the negatives below all positives of a segment; ``first`` is the first positive of the
-    same score, and ``ends`` where the segment ends.
+    same score, and ``rows`` are the positives.
     """
 
     tp: Floats
@@ -440,12 +461,12 @@ class _Steps:
     passed: Floats
     left: Floats
     first: Places
-    ends: Places
+    rows: _Grouped
 
     def from_here_on(self, values: Floats) -> Floats:
         """Return the sum over the positives at or below the score of each, in its segment."""
         added = _summed(values)
-        found: Floats = added[self.ends] - added[self.first]
+        found: Floats = added[self.rows.starts[1:]][self.rows.segment] - added[self.first]
         return found
 
 
@@ -457,8 +478,8 @@ def number_in_class(is_positive: npt.NDArray[np.bool_]) -> Places:
 
 def _share_above(places: Places, of_others: Places, own: _Grouped, others: _Grouped) -> Floats:
     """Return the share of the rows of the other class above each row, with ties as one half."""
-    ends = (others.sums[np.searchsorted(of_others, places, side)] for side in ("left", "right"))
-    before = others.sums[others.starts[own.segment]]
+    ends = (others.weighed(np.searchsorted(of_others, places, side)) for side in ("left", "right"))
+    before = others.weighed(others.starts)[own.segment]
     found: Floats = (sum(ends) / 2 - before) / others.total[own.segment]
     return found
 

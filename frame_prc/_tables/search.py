@@ -200,8 +200,10 @@ def levels_of(values: pl.Series, positive: pl.Series, quantiles: int, fewest: in
     if is_ordered and any(values[:n].n_unique() > _MOST_VALUES for n in (_FIRST, len(values))):
         values, texts = _cut(values, quantiles)
     frame = pl.DataFrame([values.alias("value"), positive.alias("positive")])
-    pos = pl.col("positive").sum()
-    sizes = frame.group_by("value").agg(pos=pos, neg=pl.len() - pos)
+    # Polars counts the rows of two keys faster than it adds up a column by one.
+    by_class = frame.group_by("value", "positive").len()
+    pos = pl.col("len").filter("positive").sum()
+    sizes = by_class.group_by("value").agg(pos=pos, neg=pl.col("len").sum() - pos)
     large = sizes.filter(pl.min_horizontal("pos", "neg") >= fewest)
     levels = large.sort("pos", "value", descending=[True, False]).head(_MOST_LEVELS)
     levels = levels.select("value", code=pl.int_range(1, pl.len() + 1, dtype=pl.UInt8))
