@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._curves.given_by_segment import PREVALENCE, prevalences
 from frame_prc._formulas import effective_number, odds_ratio
 from frame_prc._lazy import aggregated, cached, in_order, left_join, over, segment_join
 from frame_prc._ranking.ranking import Ranking
@@ -47,6 +48,10 @@ def with_reference(
     once: Polars 1.41 loses columns of a frame that is cached twice.
     """
     segments, model = ranking.segments.table, ranking.rows.model_keys
+    if calibration.given is not None:
+        keyed = segments.select("segment", *ranking.rows.keys)
+        found = prevalences(keyed, calibration.given, ranking.rows)
+        return segment_join(points, found.select("segment", *_of_prevalence()))
     if calibration.table is not None:
         given = left_join(segments.select("segment", *model), calibration.table, model)
         return segment_join(points, given.drop(model))
@@ -99,6 +104,8 @@ def deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
     A segment has as much weight as before, in other proportions of its classes. One without rows of
     a class stays as it is. The scales are a table by key, with the reference.
     """
+    if calibration.given is not None:
+        return _deployed(rows, calibration)
     return rows.keep(("deployed", calibration), lambda: _deployed(rows, calibration))
 
 
@@ -131,7 +138,10 @@ def scales_of(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
     sums = {name: in_order(amount.cast(pl.Float64)) for name, amount in amounts.items()}
     sums |= {f"{name}_squares": in_order(amount**2) for name, amount in amounts.items()}
     segments = aggregated(rows.used(), rows.keys, **sums)
-    if calibration.odds is None:
+    if calibration.given is not None:
+        found = prevalences(segments, calibration.given, rows)
+        referred = found.with_columns(_of_prevalence())
+    elif calibration.odds is None:
         segments = cached(segments.with_columns(**effective_numbers(squares=not rows.has_counts)))
         reference = reference_of_models(segments, calibration, rows.model_keys)
         referred = left_join(segments, reference, rows.model_keys)
@@ -170,6 +180,11 @@ def at_prevalence_of(rows: pl.LazyFrame, weight: pl.Expr) -> Calibration | None:
     sums = {name: one.sum() for name, one in amounts_of_classes(weight).items()}
     pos, neg = rows.select(**sums).collect().row(0)
     return Calibration(pos / (pos + neg), neg / pos) if pos else None
+
+
+def _of_prevalence() -> list[pl.Expr]:
+    prevalence = pl.col(PREVALENCE)
+    return [((1 - prevalence) / prevalence).alias("reference_odds"), prevalence.alias(REFERENCE)]
 
 
 def reference_of(odds: pl.Expr) -> list[pl.Expr]:

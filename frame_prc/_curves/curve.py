@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.calibration import deployed_share
+from frame_prc._curves.calibration import deployed_share, with_reference
 from frame_prc._curves.effective_rows import MOMENTS, moments_of_clusters, of_rows_at_prevalence
 from frame_prc._curves.logit_intervals import limits_of_share
 from frame_prc._formulas import (
@@ -19,9 +19,10 @@ from frame_prc._formulas import (
     recall,
     recall_gain,
 )
+from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import CORNERS, TIES, running
-from frame_prc._request.specs import Keep, Start
+from frame_prc._request.specs import Calibration, Keep, Start
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -91,6 +92,7 @@ CURVE = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 
 _FP = pl.col("fp")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_ODDS = pl.col("reference_odds")
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Extras:
 
     envelope: bool = False
     gain: bool = False
-    calibrate: float | None = None
+    calibration: Calibration | None = None
     level: float | None = None
 
     def columns(self, *, clusters: bool = False) -> dict[str, pl.Expr]:
@@ -109,21 +111,22 @@ class Extras:
             columns["envelope"] = _envelope()
         if self.gain:
             columns |= _gains()
-        if self.calibrate is not None:
-            columns["precision_calibrated"] = _calibrated(self.calibrate)
+        if self.calibration is not None:
+            columns["precision_calibrated"] = _calibrated()
         if self.level is not None:
             moments = moments_of_clusters() if clusters else None
             limits = limits_of_share(_TP, _FP, self.level, moments)
             columns |= {f"precision_{end}": limit for end, limit in limits.items()}
-            if self.calibrate is not None:
-                columns |= _calibrated_limits(self.calibrate, self.level)
+            if self.calibration is not None:
+                columns |= _calibrated_limits(self.level)
         return columns
 
-    def with_moments(self, points: pl.LazyFrame) -> pl.LazyFrame:
-        """Return points with what the intervals of the calibrated precision need."""
-        if self.calibrate is None or self.level is None:
+    def referred(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return points with what the calibrated precision and its intervals need."""
+        if self.calibration is None:
             return points
-        return of_rows_at_prevalence(points, self.level)
+        points = with_reference(cached(points), ranking, self.calibration)
+        return points if self.level is None else of_rows_at_prevalence(points, self.level)
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ class Curve(Table):
         clusters = self.extras.level is not None and rows.clustered
         ranking, has_start = rank(rows, self.bins, clusters=clusters), self.start is not None
         frame = _with_rates(points(ranking, self.keep), self.start)
-        frame = self.extras.with_moments(frame)
+        frame = self.extras.referred(frame, ranking)
         frame = frame.with_columns(**self.extras.columns(clusters=clusters))
         if isinstance(self.keep, int):
             # A start point that is not shown does not count.
@@ -161,7 +164,7 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
     """Raise if an interval of precision is wanted for sums of weights, or rows in strata."""
     if extras.level is not None:
         rows.check_no_strata("the interval of a curve")
-        if rows.clustered and extras.calibrate is not None:
+        if rows.clustered and extras.calibration is not None:
             raise OptionError(
                 "ci= of a curve is given with calibrate= and cluster=",
                 "two of them",
@@ -215,19 +218,18 @@ def _gains() -> dict[str, pl.Expr]:
     }
 
 
-def _calibrated(prevalence: float) -> pl.Expr:
-    odds = (1 - prevalence) / prevalence
+def _calibrated() -> pl.Expr:
     return (
         pl.when(pl.col("opens") | (_FP == 0))
         .then("precision")
         .when((_POSITIVES > 0) & (_NEGATIVES > 0))
-        .then(calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, odds))
+        .then(calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, _ODDS))
     )
 
 
-def _calibrated_limits(prevalence: float, level: float) -> dict[str, pl.Expr]:
+def _calibrated_limits(level: float) -> dict[str, pl.Expr]:
     """Return the limits of the precision of these rows as they are seen from a prevalence."""
-    scale = odds_ratio(_POSITIVES, _NEGATIVES, (1 - prevalence) / prevalence)
+    scale = odds_ratio(_POSITIVES, _NEGATIVES, _ODDS)
     limits = limits_of_share(_TP, _FP, level, list(map(pl.col, MOMENTS)))
     has_both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
     return {

@@ -8,8 +8,9 @@ from typing import TypeVar
 import polars as pl
 
 from frame_prc._curves.curve import CURVE
-from frame_prc._formulas import unsigned_zero, without_nan
-from frame_prc._lazy import aggregated, left_join, named
+from frame_prc._curves.given_by_segment import TEXTS, joined
+from frame_prc._formulas import without_nan
+from frame_prc._lazy import aggregated, named
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import GROUPING, MODEL
@@ -37,7 +38,6 @@ RESULTS = {
     *_TARGET, *CURVE, *RATES, EXPECTED_COST, COUNTED, NEEDED, ASCENDING, "status", *LIMITS,
     *DROPPED,
 }  # fmt: skip
-_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 ErrorT = TypeVar("ErrorT", bound=PrcError)
@@ -174,25 +174,14 @@ def _constant_check(rows: Rows) -> Check:
 def _of_frame(frame: pl.LazyFrame, ranking: Ranking, role: str) -> pl.LazyFrame:
     rows, schema = ranking.rows, frame.collect_schema()
     _check_frame(rows, schema, role)
-    internal = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
-    shared = {key: name for name, key in internal.items() if name in schema}
-    segments = ranking.segments.table
-    left, right = [], []
-    for key, name in shared.items():
-        ours, theirs = segments.collect_schema()[key], schema[name]
-        dtype = _common(name, ours, theirs, role)
-        left.append(pl.col(key).cast(dtype))
-        right.append(unsigned_zero(named(name), theirs).cast(dtype).alias(key))
-    targets = [
-        named(name) if name in schema else pl.lit(None, dtype).alias(name)
+    targets = {
+        name: named(name) if name in schema else pl.lit(None, dtype)
         for name, dtype in zip(_KEPT, (pl.String(), pl.Float64()), strict=True)
-    ]
-    frame = _with_direction(frame, rows, role)
-    given = frame.with_row_index("\0order").select(
-        *right, *targets, order="\0order", held=named(THRESHOLD)
-    )
-    keys = list(shared)
-    return left_join(segments.select("segment", *left), given, keys).sort("segment", "order")
+    }
+    frame = _with_direction(frame, rows, role).with_row_index("\0order")
+    given = targets | {"order": pl.col("\0order"), "held": named(THRESHOLD)}
+    segments = ranking.segments.table.select("segment", *rows.keys)
+    return joined(segments, frame, rows, role, **given).sort("segment", "order")
 
 
 def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
@@ -209,7 +198,7 @@ def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
                 f"{role}= is a frame whose column {name!r} has dtype {schema[name]}",
                 "a numeric column",
             )
-    if schema.get("target", pl.String()) not in (*_TEXTS, pl.Null):
+    if schema.get("target", pl.String()) not in (*TEXTS, pl.Null):
         raise ColumnError(
             f"{role}= is a frame whose column 'target' has dtype {schema['target']}",
             "a column of texts, such as 'recall=0.9'",
@@ -261,22 +250,4 @@ def _other_direction(kind: type[ErrorT], rows: Rows, role: str) -> ErrorT:
         f"call has ascending={rows.ascending}",
         "thresholds for scores in the same direction",
         f"ascending={not rows.ascending} here too, or choose them again",
-    )
-
-
-def _common(name: str, ours: pl.DataType, theirs: pl.DataType, role: str) -> pl.DataType:
-    """Return the dtype in which a key of both frames is compared."""
-    if ours == theirs:
-        return ours
-    if ours.is_integer() and theirs.is_integer():
-        return pl.Int128()
-    # In pandas integers become floats as soon as one of them is missing.
-    if {ours.is_integer(), theirs.is_integer()} == {True, False} and pl.Float64 in (ours, theirs):
-        return pl.Float64()
-    if isinstance(ours, _TEXTS) and isinstance(theirs, _TEXTS):
-        return pl.String()
-    raise ColumnError(
-        f"key {name!r} has dtype {ours} among the rows, and {theirs} in the frame of {role}=",
-        "one dtype",
-        f"cast one of them, for example pl.col({name!r}).cast(...)",
     )

@@ -31,6 +31,7 @@ from frame_prc.exceptions import OptionError, shown, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
+_PREVALENCES = "'highest', 'pooled', or a number between 0 and 1"
 _LOWEST_PREVALENCE = 1e-100  # below it a variance would underflow
 _THRESHOLDS = "a number of thresholds, 2 or more, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
@@ -209,13 +210,6 @@ def check_row_number(name: str, number: float, *, weighted: bool) -> None:
         )
 
 
-def prevalence(calibrate: float | None) -> float | None:
-    """Return the prevalence to calibrate to."""
-    if calibrate is not None and not (is_number(calibrate) and 0 < calibrate < 1):
-        raise _not_a_prevalence(calibrate, "a number between 0 and 1")
-    return None if calibrate is None else float(calibrate)
-
-
 def _not_a_prevalence(calibrate: object, allowed: str) -> OptionError:
     hint = percent_hint("calibrate", calibrate)
     return OptionError(f"calibrate={shown(calibrate)} is not a prevalence", allowed, hint)
@@ -246,13 +240,15 @@ def calibration(calibrate: Any) -> Calibration | None:
         return None
     if isinstance(calibrate, str):
         if calibrate not in ("highest", "pooled"):
-            allowed = "'highest', 'pooled', or a number between 0 and 1"
-            raise _not_a_prevalence(calibrate, allowed)
+            raise _not_a_prevalence(calibrate, _PREVALENCES)
         return Calibration(highest=calibrate == "highest")
-    found = prevalence(calibrate)
-    if found is not None and found < _LOWEST_PREVALENCE:
+    if not is_number(calibrate):
+        raise OptionError(f"calibrate= is of type {type_name(calibrate)}", _PREVALENCES)
+    if not 0 < calibrate < 1:
+        raise _not_a_prevalence(calibrate, "a number between 0 and 1")
+    if calibrate < _LOWEST_PREVALENCE:
         raise _not_a_prevalence(calibrate, f"at least {_LOWEST_PREVALENCE}")
-    return None if found is None else Calibration.at(found)
+    return Calibration.at(float(calibrate))
 
 
 def compared_at(calibrate: Any) -> Calibration:

@@ -130,13 +130,14 @@ class Calibration:
     ``odds`` are those of a negative: from a prevalence close to 1 they would lose digits. With
     ``highest`` it is that of the segment where positives are most frequent, and at most 0.5.
     ``table`` has ``reference_odds, reference_prevalence`` by the key of the model, for other rows
-    than those that it was computed from.
+    than those that it was computed from; ``given`` is a frame of the caller, by keys of segments.
     """
 
     prevalence: float | None = None
     odds: float | None = None
     highest: bool = False
     table: pl.LazyFrame | None = None
+    given: pl.LazyFrame | None = None
 
     @classmethod
     def at(cls, prevalence: float) -> Calibration:

@@ -106,6 +106,9 @@ _BY_TYPE: dict[str, Option] = {
         list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9.", values.count_or_numbers
     ),
     "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.share),
+    "float | Literal['highest', 'pooled'] | AnyFrame": Option(
+        str, "SHARE|highest|pooled|FILE", read=values.reference
+    ),
     "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.share),
     "MeasureName | Sequence[MeasureName]": Option(
         list[str], "|".join(get_args(MeasureName)), read=values.words

@@ -221,6 +221,11 @@ def held_at(text: str) -> dict[str, float] | pl.DataFrame:
     return table(text) if Path(text).is_file() else _named_numbers(text)
 
 
+def reference(text: str) -> float | str | pl.DataFrame:
+    """Return a prevalence, the word for one, or those of segments in a file."""
+    return table(text) if Path(text).is_file() else share(text)
+
+
 def table(path: str) -> pl.DataFrame:
     """Return the rows of a file."""
     with opened([path]) as file:

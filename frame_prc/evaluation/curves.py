@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import check_probabilities
@@ -11,9 +11,7 @@ from frame_prc._request.intervals import confidence, draws
 from frame_prc._request.options import (
     bin_edges,
     bins_of,
-    calibration,
     points_to_keep,
-    prevalence,
     recall_grid,
     recall_list,
 )
@@ -21,7 +19,11 @@ from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.held import given_reference
 from frame_prc.evaluation.verb import verb
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
 
 
 class CurveVerbs(Evaluated[FrameT]):
@@ -35,7 +37,7 @@ class CurveVerbs(Evaluated[FrameT]):
         keep: Keep = "all",
         envelope: bool = False,
         gain: bool = False,
-        calibrate: float | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         thresholds: int | Sequence[float] | None = None,
         ci: float | None = OF_EVALUATION,
         recalls: int | Sequence[float] | None = None,
@@ -65,8 +67,8 @@ class CurveVerbs(Evaluated[FrameT]):
             Add ``precision_gain`` and ``recall_gain``: 1 is perfect, and 0 is the result of calling
             every row positive (Flach & Kull 2015, NIPS).
         calibrate
-            Add ``precision_calibrated``: the precision of the same ranking at this prevalence
-            (Siblini et al. 2020, arXiv 1909.02827).
+            Add ``precision_calibrated``: the precision of the same ranking at this prevalence, as
+            in :func:`operating_points` (Siblini et al. 2020, arXiv 1909.02827).
         thresholds
             Bin the scores, as in :func:`average_precision`. The curve of every segment has these
             thresholds.
@@ -134,7 +136,7 @@ class CurveVerbs(Evaluated[FrameT]):
         gain = check_option("gain", gain, (True, False))
         level = self._level(ci, has_interval=recalls is None)
         level = None if level is None else confidence(level)
-        extras = Extras(envelope, gain, prevalence(calibrate), level)
+        extras = Extras(envelope, gain, given_reference(calibrate), level)
         bins = bins_of(thresholds, ascending=asked.ascending)
         grid = recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
         if engine := self._engine:
@@ -154,7 +156,7 @@ class CurveVerbs(Evaluated[FrameT]):
         recalls: int | Sequence[float] = 101,
         ci: float = OF_EVALUATION_OR_95,
         simultaneous: bool = False,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         bootstrap: int | Draws = 1000,
     ) -> FrameT:
         """Precision on a grid of recalls, with a pointwise or simultaneous band.
@@ -173,7 +175,7 @@ class CurveVerbs(Evaluated[FrameT]):
             Cover all recalls of the grid at once with probability ``ci`` (a rank envelope). Recalls
             close to 1, where the status is not ``"ok"``, make it wider: end the list before them.
         calibrate
-            The prevalence of the precision, as in :func:`average_precision`. For single rows.
+            The prevalence of the precision, as in :func:`operating_points`. For single rows.
         bootstrap
             How many data sets are resampled, or :class:`Draws`.
 
@@ -222,7 +224,7 @@ class CurveVerbs(Evaluated[FrameT]):
         drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
         check_numpy()
         check_option("simultaneous", simultaneous, (True, False))
-        return self._table(Band(grid, level, drawn, simultaneous, calibration(calibrate)))
+        return self._table(Band(grid, level, drawn, simultaneous, given_reference(calibrate)))
 
     @verb
     def reliability(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from frame_prc._engines.engine import HELD_BY_COLUMN
 from frame_prc._frames.border import FrameT, is_frame
-from frame_prc._request.options import calibration, check_deployed
+from frame_prc._request.options import check_deployed
 from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._request.targets import (
     cuts_ties,
@@ -19,7 +19,7 @@ from frame_prc._request.targets import (
 )
 from frame_prc._rows.rules import SUMS
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
-from frame_prc.evaluation.held import given_thresholds
+from frame_prc.evaluation.held import given_reference, given_thresholds
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError
 
@@ -48,7 +48,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
         joint: bool = False,
         guarantee: float | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         ci: float | None = OF_EVALUATION,
         details: bool = False,
     ) -> FrameT:
@@ -90,8 +90,9 @@ class DecisionVerbs(Evaluated[FrameT]):
             there are in effect, and ``n_needed`` how many can be enough, for a ``precision`` of the
             rows predicted positive. Needs NumPy.
         calibrate
-            The prevalence where the thresholds will be used, as in :func:`average_precision`:
-            precision, F scores, costs and budgets are those of rows there.
+            The prevalence where the thresholds will be used, as in :func:`average_precision`, or a
+            frame of keys and ``prevalence``, that of each segment: precision, F scores, costs and
+            budgets are those of rows there.
         ci
             Add intervals of this level for the precision and the recall of new rows at each
             threshold. At a ``threshold=`` they are those of the measures in :func:`summary`. A
@@ -155,7 +156,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         held_too = given is not None
         wanted = with_joint(targets(asked, others=held_too), joint, others=held_too)
         wanted = guaranteed(wanted, guarantee, others=held_too)
-        at_random, reference = cuts_ties(wanted), calibration(calibrate)
+        at_random, reference = cuts_ties(wanted), given_reference(calibrate)
         if at_random and reference is not None:
             raise OptionError("ties='expected' is given with calibrate=", "one of them")
         interval = target_interval(self._level(ci, has_interval=not at_random), wanted)
@@ -194,7 +195,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         *,
         thresholds: float | Sequence[float] | None = None,
         cost: tuple[float, float] | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         details: bool = False,
     ) -> FrameT:
         """Thresholds by steps, with the alerts, hits and false alarms of each.
@@ -262,7 +263,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         table = ThresholdTable(
             targets(asked),
             ascending=self._request.ascending,
-            calibration=calibration(calibrate),
+            calibration=given_reference(calibrate),
             costs=costs,
         )
         return self._table(table, details=details)

@@ -1,4 +1,4 @@
-"""Thresholds that are given: numbers, a column of the rows, or a frame of those of segments."""
+"""What a verb is given for each segment: thresholds, or the prevalences where they are used."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._engines.engine import class_of, collected, engine_of
 from frame_prc._frames.border import is_frame, scan_all, unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
-from frame_prc._request.specs import IntoColumn
+from frame_prc._request.options import calibration
+from frame_prc._request.specs import Calibration, IntoColumn
 from frame_prc.exceptions import OptionError, type_name
 
 _ALLOWED = "numbers for all segments, a column's name, or a frame with the keys and 'threshold'"
+_ALLOWED_PREVALENCE = "a number, 'highest', 'pooled', or a frame with the keys and 'prevalence'"
 _ALLOWED_AT = "{'threshold': 0.5}, or a Polars or pandas frame with the keys and 'threshold'"
+
+
+def given_reference(calibrate: Any) -> Calibration | None:
+    """Return the prevalence that decisions are calibrated to, or a frame of those of segments."""
+    frame = _scanned("calibrate", unwrapped(calibrate), _ALLOWED_PREVALENCE)
+    _refuse_dict("calibrate", calibrate, "prevalence", _ALLOWED_PREVALENCE)
+    return calibration(calibrate) if frame is None else Calibration(given=frame)
 
 
 def given_at(at: Any) -> Any:
@@ -34,13 +43,7 @@ def given_thresholds(
     frame = _scanned("threshold", threshold, _ALLOWED)
     if frame is not None:
         return None, None, GivenThresholds(frame)
-    if isinstance(threshold, Mapping):
-        raise OptionError(
-            f"threshold= is of type {type_name(threshold)}",
-            _ALLOWED,
-            "for a dict of thresholds by region, pl.DataFrame({'region': list(thresholds), "
-            "'threshold': list(thresholds.values())})",
-        )
+    _refuse_dict("threshold", threshold, "threshold", _ALLOWED)
     _refuse_labels(threshold)
     return threshold, None, None
 
@@ -59,6 +62,16 @@ def _scanned(name: str, value: Any, allowed: str) -> pl.LazyFrame | None:
     if is_of_engine(value):
         raise OptionError(f"{name}= is of type {type_name(value)}", allowed, column_hint(value))
     return None
+
+
+def _refuse_dict(name: str, value: Any, column: str, allowed: str) -> None:
+    if isinstance(value, Mapping):
+        raise OptionError(
+            f"{name}= is of type {type_name(value)}",
+            allowed,
+            f"for a dict of {column}s by region, pl.DataFrame({{'region': list({column}s), "
+            f"'{column}': list({column}s.values())}})",
+        )
 
 
 def _refuse_labels(threshold: Any) -> None:

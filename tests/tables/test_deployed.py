@@ -10,13 +10,13 @@ import pytest
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import every_kind
+from kinds import every_kind, every_polars_kind
 from polars.testing import assert_frame_equal, assert_series_equal
 from scipy.stats import t as student
 from strategies import DYADIC_WEIGHTS, TIED_SCORES, frames
 
 import frame_prc
-from frame_prc import Draws, OptionError
+from frame_prc import ColumnError, DataError, Draws, OptionError
 
 TARGETS = {
     "recall": 0.5,
@@ -304,3 +304,64 @@ def test_the_limits_of_a_curve_are_those_of_points(kind, df, prevalence):
         found = curve.filter(in_both)[f"precision_calibrated_{end}"].to_list()
         wanted = points.filter(in_both)[f"precision_{end}"].to_list()
         assert found == [None if one is None else pytest.approx(one, rel=1e-9) for one in wanted]
+
+
+# --- a prevalence for each segment -------------------------------------------------------------
+
+OF_REGIONS = pl.DataFrame({"row": range(240)}).select(
+    region=pl.col("row").replace_strict({0: None}, default=pl.Series(["n", "s"] * 120)),
+    late=pl.col("row") * 7 % 11 < 3,
+    score=pl.col("row") * 7919 % 601,
+)
+THERE = pl.DataFrame({"region": ["s", None, "n"], "prevalence": [0.125, 0.5, 0.25]})
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("operating_points", {"recall": 0.5, "predicted_rate": 0.25, "details": True}),
+        ("threshold_table", {"details": True}),
+        ("curve", {"ci": 0.9}),
+        ("band", {"recalls": 4, "bootstrap": Draws(50, seed=1)}),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_segments_may_have_a_prevalence_each(kind, verb, options):
+    call = getattr(frame_prc, verb)
+    named = {"truth": "late", "score": "score", "by": "region", **options}
+    found = kind.rows(call(kind.make(OF_REGIONS), calibrate=kind.make(THERE), **named))
+    # A band resamples all segments together.
+    of_all = {p: call(OF_REGIONS, calibrate=p, **named) for p in THERE["prevalence"]}
+    of_each = [
+        of_all[p].filter(pl.col("region").eq_missing(region)) for region, p in THERE.iter_rows()
+    ]
+    expected = pl.concat([of_each[place] for place in (1, 2, 0)])
+    assert_frame_equal(found.select(expected.columns), expected, rel_tol=1e-9, check_dtypes=False)
+
+
+@every_polars_kind
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        (THERE[:2], DataError, "calibrate= has no prevalence for segment 'n'"),
+        (THERE[[0, 1, 2, 2]], DataError, "calibrate= has several prevalences for segment 'n'"),
+        (THERE.with_columns(prevalence=2.0), DataError, "the prevalence 2.0 for 3 segments"),
+        (THERE.rename({"prevalence": "share"}), ColumnError, "without a column 'prevalence'"),
+        (THERE.with_columns(prevalence=pl.lit("")), ColumnError, "'prevalence' has dtype String"),
+        (THERE.with_columns(week=1), ColumnError, "a column 'week', which is no key here"),
+        ({"n": 0.1}, OptionError, "calibrate= is of type dict. Allowed: a number, 'highest'"),
+    ],
+)
+def test_prevalences_of_segments_are_checked(kind, given, error, says):
+    with pytest.raises(error, match=says):
+        kind.rows(
+            frame_prc.operating_points(
+                kind.make(OF_REGIONS), "late", "score", by="region", recall=0.5, calibrate=given
+            )
+        )
+
+
+def test_segments_are_compared_at_one_prevalence():
+    with pytest.raises(OptionError, match=r"calibrate= is of type polars.DataFrame. Allowed: 'hig"):
+        frame_prc.compare_segments(OF_REGIONS, "late", "score", by="region", calibrate=THERE)
