@@ -26,7 +26,7 @@ import polars as pl
 
 from frame_prc._formulas import effective_number, normal_quantile, wallace
 from frame_prc._lazy import in_order
-from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
+from frame_prc._ranking.sums import CLUSTER_SUMS
 
 # With so few effective rows an interval reaches from 0 to 1, and no number underflows.
 _LEAST_SHARE = 1e-100

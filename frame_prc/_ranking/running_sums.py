@@ -9,11 +9,10 @@ import polars as pl
 
 from frame_prc._execution import has_numpy
 from frame_prc._lazy import remembered
-from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.narrow_keys import repeats_scores
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.weight_sums import weight_sums
+from frame_prc._ranking.sums import CLUSTER_SUMS, weight_sums, with_cluster_sums
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")

@@ -37,9 +37,8 @@ from frame_prc._request.specs import (
 )
 from frame_prc._request.targets import check_expected_area
 from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
-from frame_prc.evaluation.held import given_at
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
+from frame_prc.evaluation.given import given_at
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame

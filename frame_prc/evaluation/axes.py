@@ -8,9 +8,8 @@ from frame_prc._frames.border import FrameT
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration
 from frame_prc._request.roles import check_option
-from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, level_of
+from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, level_of, verb
 from frame_prc.evaluation.pictures import PictureVerbs
-from frame_prc.evaluation.verb import verb
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Generic, Self, TypeVar, cast
 
 import polars as pl
 
 from frame_prc._engines.engine import OF_LONG_DATA, check_request, engine_of, in_words_of
 from frame_prc._engines.operations import Engine
-from frame_prc._frames.border import FrameT, Source, check_frame, source_of, unwrapped, wrapped
+from frame_prc._frames.border import (
+    FrameT,
+    Source,
+    check_frame,
+    source_of,
+    takes_narwhals,
+    unwrapped,
+    wrapped,
+)
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import in_python
+from frame_prc._request.hints import refuses_unknown
 from frame_prc._request.intervals import confidence
 from frame_prc._request.packages import install_hint
 from frame_prc._request.roles import (
@@ -356,3 +365,25 @@ OF_EVALUATION_OR_95: Any = Level(0.95)
 def level_of(ci: Any) -> float | None:
     """Return the level of an evaluation."""
     return None if ci is None else confidence(ci)
+
+
+# --- what every verb does first ----------------------------------------------------------------
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+def verb(function: FunctionT) -> FunctionT:
+    """Wrap a public function or method.
+
+    It refuses unknown parameters, unwraps Narwhals frames, and its errors suit the frame.
+    """
+    is_method = "self" in function.__code__.co_varnames[:1]
+    native = takes_narwhals(refuses_unknown(function))
+
+    @wraps(native)
+    def call(*args: Any, **named: Any) -> Any:
+        first: Any = args[0] if args else named.get("frame")
+        with in_words_of(unwrapped(first.frame if is_method else first)):
+            return native(*args, **named)
+
+    return cast("FunctionT", call)

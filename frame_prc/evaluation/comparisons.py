@@ -23,9 +23,8 @@ from frame_prc._request.options import is_list
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table
-from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
-from frame_prc.evaluation.held import given_at
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
+from frame_prc.evaluation.given import given_at
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from frame_prc._request.options import (
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start
-from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
-from frame_prc.evaluation.held import given_reference
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, verb
+from frame_prc.evaluation.given import given_reference
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame

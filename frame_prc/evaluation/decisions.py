@@ -18,9 +18,8 @@ from frame_prc._request.targets import (
     with_joint,
 )
 from frame_prc._rows.rules import SUMS
-from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
-from frame_prc.evaluation.held import given_reference, given_thresholds
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
+from frame_prc.evaluation.given import given_reference, given_thresholds
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:

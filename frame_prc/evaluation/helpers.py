@@ -19,8 +19,7 @@ from frame_prc._request.options import f_scores_and_steps, row_number, threshold
 from frame_prc._request.roles import check_column, check_option, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
 from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
-from frame_prc.evaluation.base import engine_plans
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import engine_plans, verb
 from frame_prc.exceptions import FrameError, OptionError, type_name
 
 if TYPE_CHECKING:

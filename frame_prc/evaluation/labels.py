@@ -12,9 +12,8 @@ from frame_prc._request.comparisons import check_rows, models_measured
 from frame_prc._request.intervals import confidence
 from frame_prc._request.roles import check_column
 from frame_prc._request.specs import Interval, IntoColumn, MeasureName
-from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
-from frame_prc.evaluation.held import given_at
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
+from frame_prc.evaluation.given import given_at
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from frame_prc._request.specs import (
     ChartX,
     Comparison,
 )
-from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, verb
 
 if TYPE_CHECKING:
     from altair.typing import ChartType

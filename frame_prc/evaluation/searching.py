@@ -23,9 +23,8 @@ from frame_prc._request.searching import (
     window_of,
 )
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
-from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
-from frame_prc.evaluation.held import given_at
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
+from frame_prc.evaluation.given import given_at
 from frame_prc.exceptions import OptionError, type_name
 
 if TYPE_CHECKING:

@@ -30,9 +30,8 @@ from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import MeasureName, SegmentsTest
 from frame_prc._rows.table import Table
-from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
-from frame_prc.evaluation.held import given_at
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
+from frame_prc.evaluation.given import given_at
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ from frame_prc._request.specs import (
     Interval,
     SegmentsAre,
 )
-from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
-from frame_prc.evaluation.held import given_at
-from frame_prc.evaluation.verb import verb
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
+from frame_prc.evaluation.given import given_at
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame

@@ -3,9 +3,17 @@
 Their types are in ``verbs.pyi``, which ``.ci/stubs`` writes from the methods.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature, signature
+from typing import Any
+
+from frame_prc._request.hints import check_call, not_of_lines
 from frame_prc._request.specs import Draws, Top
+from frame_prc.evaluation.base import Level
+from frame_prc.evaluation.columns import with_columns
 from frame_prc.evaluation.evaluation import Evaluation, evaluate
-from frame_prc.evaluation.forward import forward
 from frame_prc.evaluation.helpers import (
     average_precision_expr,
     iso_f1,
@@ -15,6 +23,59 @@ from frame_prc.evaluation.helpers import (
     quantile_thresholds,
     sample_to_label,
 )
+from frame_prc.evaluation.roles import NAMES, PARAMETERS, naming_roles
+from frame_prc.exceptions import ParameterError
+
+_FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
+_POSITIONAL = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY)
+
+
+def forward(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function ``verb(frame, truth, score, **roles, **options)`` of a method.
+
+    It is ``evaluate(frame, truth, score, **roles).verb(**options)``, with the signature of both
+    and the docstring of the method.
+    """
+    name, parameters = method.__name__, _parameters(method)
+    takes_line = parameters[-1].kind is Parameter.VAR_KEYWORD
+    named_ones = parameters[:-1] if takes_line else parameters
+    own = [parameter.name for parameter in named_ones[1:]]
+    places = [one.name for one in parameters if one.kind in _POSITIONAL]
+    required = [one.name for one in named_ones if one.default is Parameter.empty]
+
+    def verb(*args: Any, **named: Any) -> Any:
+        check_call(name, own, places, args, not_of_lines(named) if takes_line else named)
+        given = dict(zip(places, args, strict=False)) | named
+        _check_complete(name, required, given)
+        frame = given.pop("frame")
+        roles = {role: given.pop(role) for role in NAMES if role in given}
+        return method(Evaluation(frame, roles, reused=False), **given)
+
+    verb.__name__ = verb.__qualname__ = name
+    verb.__module__ = "frame_prc"
+    verb.__doc__ = with_columns(naming_roles(method.__doc__, places.index("truth") - 1))
+    verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return verb
+
+
+def _check_complete(name: str, required: list[str], given: Mapping[str, Any]) -> None:
+    lacking = [one for one in required if one not in given]
+    if lacking:
+        call = f"{name}(..., {', '.join(f'{one}=...' for one in lacking)})"
+        raise ParameterError(f"{name}() lacks {' and '.join(map(repr, lacking))}", hint=call)
+
+
+def _parameters(method: Callable[..., Any]) -> list[Parameter]:
+    """Return the frame, what the method takes by place, the roles, and its options."""
+    _, *own = signature(method).parameters.values()
+    own = [
+        one.replace(default=one.default.default) if isinstance(one.default, Level) else one
+        for one in own
+    ]
+    leading = [one for one in own if one.kind in _POSITIONAL]
+    options = [one for one in own if one.kind not in _POSITIONAL]
+    return [_FRAME, *leading, *PARAMETERS, *options]
+
 
 auc = forward(Evaluation.auc)
 average = forward(Evaluation.average)

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import _execution
-from frame_prc._ranking import weight_sums
+from frame_prc._ranking import sums as weight_sums
 
 # Sixteenths, whose squares add up exactly too.
 SIXTEENTHS = st.integers(1, 99).map(lambda n: n / 16)
