@@ -427,7 +427,8 @@ class SegmentRows:
 
     def _steps(self, pos: _Grouped, neg: _Grouped, above: Places) -> _Steps:
         """Return what is at the score of each positive, given the negatives down to it."""
-        first, last = pos.places[:-1], pos.places[1:]
+        first: Places | slice = slice(None, -1)
+        last = pos.places[1:]
         if self.has_ties:
             places = self.starts_of_ties[pos.segment] + pos.tie
             first, last = (np.searchsorted(places, places, side) for side in ("left", "right"))
@@ -460,7 +461,7 @@ class _Steps:
     fp: Floats
     passed: Floats
     left: Floats
-    first: Places
+    first: Places | slice
     rows: _Grouped
 
     def from_here_on(self, values: Floats) -> Floats:
@@ -491,4 +492,6 @@ def _labels_of(segments: int) -> npt.DTypeLike:
 
 def _summed(values: Floats) -> Floats:
     """Return the sums of the first values, from none to all."""
-    return np.concatenate([np.zeros(1), np.cumsum(values)])
+    found = np.zeros(len(values) + 1)
+    np.cumsum(values, out=found[1:])
+    return found
