@@ -155,6 +155,8 @@ _TOLD = (
     "roc_auc_low, roc_auc_high, roc_auc_std_error",
     *("model, baseline", "reference", "difference", "ratio", "value_a, value_b"),
     *("prevalence_a, prevalence_b", "p_value", "std_error", "status"),
+    *("n_counted", "n_needed", "reference_prevalence", "prevalence", "tp, fp, fn, tn"),
+    *("criterion", "target_value", "expected_cost", "n_undefined"),
     *("n, n_pos", "method", "auc", "measure", "best_value, worst_value", "interpolated, gain"),
 )
 _EXPLAINED = {name: names for names in COLUMNS if names not in _TOLD for name in names.split(", ")}

@@ -91,8 +91,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         margin
             The largest loss that does not matter, such as 0.01, for a ``conclusion`` in place of
             the p-value: the model is ``"better"``, ``"not worse"`` by as much as the margin,
-            ``"worse"`` or ``"undecided"``, by the interval or, with ``adjust``, by the corrected
-            p-values.
+            ``"worse"`` or ``"undecided"``, by the interval or, with ``adjust``, by ``p_adjusted``.
         scale
             ``"ratio"``: the measure of the model over that of its baseline, with an interval and a
             test on the log scale. For measures from 0 on; not with ``margin``.
@@ -107,21 +106,20 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ``status``. With ``details`` also ``n, n_pos, value_a, value_b`` (of the model and of
             its baseline), ``std_error``, with ``adjust`` ``p_value, ci_low_adjusted,
             ci_high_adjusted`` (not with ``over``), with ``margin`` ``p_value, p_margin``; for
-            another ``measure`` also ``measure`` and, if calibrated, ``reference_prevalence``.
-            ``status`` is as in :func:`average_precision`, but never ``"below_chance"``.
+            another ``measure`` also ``measure``, if calibrated ``reference_prevalence``. ``status``
+            is as in :func:`average_precision`, but never ``"below_chance"``.
 
             Sorted by the keys, then in the order of the baselines and of their models: of ``["old",
             "new"]`` the difference is ``new`` less ``old``. Models in long data are in the order of
             their names, or of an ``Enum``.
 
-            With ``over``, ``n_segments`` and, with ``details``, ``n_undefined`` count segments, and
+            With ``over``, ``n_segments`` and, with ``details``, ``n_undefined`` count segments;
             ``status`` is ``"few_segments"`` with fewer than 6.
 
         Notes
         -----
-        Interval and p-value agree; both are null if the rows show no spread: two models that rank
-        alike, or a single positive. Formulas and simulated error rates:
-        ``examples/guide/statistics.md``.
+        Interval and p-value agree; both are null if the rows show no spread, as of models that rank
+        alike. Formulas and simulated error rates: ``examples/guide/statistics.md``.
 
         Examples
         --------

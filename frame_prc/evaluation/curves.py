@@ -80,11 +80,10 @@ class CurveVerbs(Evaluated[FrameT]):
             Return the curve on a common grid of recalls instead: an ascending list, or how many to
             space equally from 0 to 1. The point of each is that of the highest threshold that
             reaches it; of recall 0, that of the first true positive, as there is no start point.
-            Without ``keep``, ``envelope``, ``gain``, ``calibrate`` and ``ci``.
+            Without ``keep, envelope, gain, calibrate, ci``.
         over
             With ``recalls``, a key in ``by``, such as the fold, over whose segments the precision
-            at each recall is averaged. The mean curve is not the curve of the pooled rows: scores
-            of different folds are never compared with each other.
+            at each recall is averaged. Scores of different folds are never compared.
 
         Returns
         -------
@@ -105,8 +104,7 @@ class CurveVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``gain``, ``calibrate``,
-        ``ci``, ``recalls`` or ``keep=<number>``.
+        Inside DuckDB, Spark and Ibis there is no ``gain, calibrate, ci, recalls, keep=<number>``.
 
         Examples
         --------

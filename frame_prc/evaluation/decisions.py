@@ -89,9 +89,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             there are in effect, and ``n_needed`` how many can be enough, for a ``precision`` of the
             rows predicted positive. Needs NumPy.
         calibrate
-            The prevalence where the thresholds will be used, as in :func:`average_precision`, or a
-            frame of keys and ``prevalence``, that of each segment: precision, F scores, costs and
-            budgets are those of rows there.
+            The prevalence where they are used, as in :func:`average_precision`, or a frame of keys
+            and ``prevalence``: precision, F scores, costs and budgets are those of rows there.
         ci
             Add intervals of this level for the precision and the recall of new rows at each
             threshold. At a ``threshold=`` they are those of the measures in :func:`summary`. A
@@ -120,8 +119,6 @@ class DecisionVerbs(Evaluated[FrameT]):
         -----
         Hold what is chosen to other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``,
         then ``test.prc.operating_points(..., threshold=chosen)``, or ``at=chosen`` of other verbs.
-        Inside DuckDB, Spark and Ibis ``threshold`` is numbers, and ``ci`` for these only, without
-        ``cluster``.
 
         Examples
         --------

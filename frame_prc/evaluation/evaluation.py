@@ -274,24 +274,22 @@ def evaluate(
     Returns
     -------
     Evaluation
-        An object with the verbs as methods. A frame in memory is checked and sorted at the first
-        verb, and then kept in order; nothing of a lazy frame is read before its result is
-        collected.
+        An object with the verbs as methods. A frame in memory is checked and sorted once, at the
+        first verb; nothing of a lazy frame is read before its result is collected.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        Here, and at the call of a verb: for parameters that are invalid or contradict each other,
-        for columns that do not exist or have the wrong dtype, and for frames of an unknown kind.
+        Here, or at a verb: for parameters that are invalid or contradict each other, columns that
+        do not exist or have the wrong dtype, and frames of an unknown kind.
     DataError
         If the data contain invalid values: at the call of a verb, of a lazy frame at ``collect``.
 
     Notes
     -----
     Of a DuckDB relation, a PySpark DataFrame or an Ibis table, columns are given by name, up to
-    1,000 ``thresholds``, and the engine does all the work. Counts, curves, points and areas without
-    an interval are lazy frames of the same engine, those of Spark unsorted; what has an interval, a
-    test or a mean is a Polars frame. ``examples/guide/engines.md`` has more.
+    1,000 ``thresholds``. Counts, curves, points and areas without an interval are lazy frames of
+    the same engine, others Polars frames: ``examples/guide/engines.md``.
 
     Examples
     --------

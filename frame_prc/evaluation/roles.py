@@ -66,13 +66,11 @@ model
     Column that names the model of each row, for long data with a row per item and model; ``score``
     is then one column.
 pos_label
-    The value of ``truth`` that is the positive class; all other values are negative. It is an error
-    if the value never occurs.
+    The value of ``truth`` that is the positive class; it must occur. All others are negative.
 missing
-    How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
-    ``"drop"``: leave such rows out, for all models of a list, and report their number in
-    ``n_dropped``. ``"unretrieved"``: count a row without a score as one that no threshold
-    retrieves; a missing truth still raises.
+    What to do with null, and NaN in truth or score. ``"raise"``: an error that counts them.
+    ``"drop"``: leave such rows out, for all models of a list; ``n_dropped`` counts them.
+    ``"unretrieved"``: no threshold retrieves a row without a score; a missing truth still raises.
 ascending
     ``True`` if a lower score means more likely positive, as for distances and ranks. A row is then
     predicted positive if ``score <= threshold``, and thresholds ascend along a curve. Where help

@@ -180,15 +180,14 @@ class SearchVerbs(Evaluated[FrameT]):
             order of its numbers. The other keys, and the models, are watched side by side.
         plan
             How many periods are the reference, and how many are looked at, such as ``(8, 52)``.
-            Decide it before you look. More periods of reference tell better how much weeks differ
-            when nothing is wrong.
+            Decide it before you look. Those of the reference tell how much weeks differ when
+            nothing is wrong: take 8 or more.
         ci
             Where nothing changes, the probability that no look at any segment gives an alarm.
         measure
-            As in :func:`compare_models`. The average precision falls with the share of positives:
-            to compare periods at one prevalence, ``"calibrated_average_precision"``. For
-            ``"mean_score"`` and ``"calibration_gap"`` both directions give an alarm, for others
-            what is worse.
+            As in :func:`compare_models`; ``"calibrated_average_precision"`` does not fall with the
+            share of positives. For ``"mean_score"`` and ``"calibration_gap"`` both directions give
+            an alarm, for others what is worse.
         calibrate
             A number, the prevalence for ``measure="calibrated_average_precision"``.
         at
@@ -227,9 +226,8 @@ class SearchVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        How much periods differ beyond sampling is learned from those of the reference: take 8 or
-        more. Segments share the error equally. Clusters are taken to be within periods: users who
-        come back every week make weeks more alike than is assumed. Error rates:
+        Segments share the error equally. Clusters are taken to be within periods: users who come
+        back every week make weeks more alike than is assumed. Error rates:
         ``examples/guide/statistics.md``.
 
         Examples

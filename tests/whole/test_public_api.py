@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -315,6 +316,12 @@ def test_documentation_is_complete(name):
     for section in ("Parameters", "Returns", "Examples"):
         heading = f"\n\n{section}\n{'-' * len(section)}\n"
         assert heading in inspect.getdoc(getattr(frame_prc, name)), section
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_help_fits_two_screens(name):
+    shown = pydoc.plain(pydoc.render_doc(getattr(frame_prc, name)))
+    assert len(shown.splitlines()) <= 100
 
 
 def test_expression_method_gives_what_its_function_gives():
