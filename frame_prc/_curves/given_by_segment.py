@@ -47,7 +47,8 @@ def prevalences(segments: pl.LazyFrame, frame: pl.LazyFrame, rows: Rows) -> pl.L
         )
     given = named(PREVALENCE).cast(pl.Float64)
     found = joined(segments.with_row_index("\0of"), frame, rows, "calibrate", prevalence=given)
-    value, first = pl.col(PREVALENCE), pl.col(rows.keys[0]) if keys else pl.lit("all rows")
+    value, own = pl.col(PREVALENCE), rows.keys[len(rows.model_keys) :]
+    first = pl.col(own[0]) if own else pl.lit("all rows")
     wrong = value.is_null() | ~value.is_between(0, 1, closed="none")
     repeated = pl.col("\0of").is_duplicated()
     checks = [
