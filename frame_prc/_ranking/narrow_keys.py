@@ -109,6 +109,7 @@ _SAMPLE, _MOSTLY = 1_000, 0.9
 # If more rows share a slot, looking at them again takes longer than wider keys.
 _FEW_TIES = 100_000
 _FEW_SHARED = 1 / 20
+_MOST_MOVES = 4
 
 
 @dataclass(frozen=True)
@@ -254,20 +255,28 @@ def _told_apart(
 ) -> pl.Series | None:
     """Return sorted keys of which only rows with equal scores share a slot, if few do at all.
 
-    Where different scores share one, the lower ones move on to the next slots, if these are free.
+    Where different scores share one, the lower ones move on to the next slots, and then those that
+    are there, unless some are moved past others.
     """
     if key.scale == exact:
         return ordered
-    shared = _shared_by_different(ordered, scores, key)
-    if shared.is_empty():
-        return ordered
-    if len(shared) > _FEW_SHARED * len(ordered):
-        return None
-    place = pl.concat([shared, shared + 1]).unique().sort()
-    moved = _moved_on(ordered.gather(place), scores, key, exact)
-    found = ordered.scatter(place, moved)
-    is_free = not moved.has_nulls() and found.is_sorted()
-    return found if is_free and _shared_by_different(found, scores, key).is_empty() else None
+    for _ in range(_MOST_MOVES):
+        shared = _shared_by_different(ordered, scores, key)
+        if shared.is_empty():
+            return ordered
+        if len(shared) > _FEW_SHARED * len(ordered):
+            return None
+        place = pl.concat([shared, shared + 1]).unique().sort()
+        moved = _moved_on(ordered.gather(place), scores, key, exact)
+        if moved.has_nulls():
+            return None
+        ordered = ordered.scatter(place, moved)
+        if not ordered.is_sorted():
+            ties = ordered.to_frame().lazy().select(key.tie()).collect().to_series()
+            if not ties.is_sorted():
+                return None
+            ordered = sorted_integers(ordered)
+    return None
 
 
 def shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:

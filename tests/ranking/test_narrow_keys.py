@@ -213,6 +213,7 @@ EQUAL = [inf, 1.0, 1.0, 0.5, 0.5, 0.5, -1e300]
 # Of each: the scores, the most of them that may share a slot with others, and whether all get one.
 SHARED = {
     "moved to free slots": ([1.0, AFTER_ONE, AFTER_ONE, -1e300], 1, True),
+    "moved to a slot whose score moves on": ([1.0, AFTER_ONE, nextafter(1.0, 0), *ENDS], 1, True),
     "no free slot": ([*NEIGHBOURS, *ENDS], 1, False),
     "equal": (EQUAL, None, True),
     "many equal": (EQUAL * 100, None, True),
