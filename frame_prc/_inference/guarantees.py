@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 import polars as pl
 
-from frame_prc._curves.effective_rows import share_of_sums
+from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
 from frame_prc._inference.resamples import SUMS, Class, Curves, Floats, Integers, Sample, by_segment

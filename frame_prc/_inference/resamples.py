@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from frame_prc._curves.effective_rows import share_of_sums
+from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile, precision, step_area
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._lazy import in_python

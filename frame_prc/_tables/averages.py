@@ -9,9 +9,8 @@ import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
 from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, status_of_limits
-from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.measures import measure_of
-from frame_prc._inference.sampled import (
+from frame_prc._inference.estimates import Estimates, measure_of
+from frame_prc._inference.intervals import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_difference,

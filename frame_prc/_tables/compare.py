@@ -17,20 +17,23 @@ from frame_prc._curves.logit_intervals import (
     shows_spread,
     status_of_limits,
 )
-from frame_prc._inference.bootstrap import cells_of, keyed
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.differences import Area, Difference, LogArea
-from frame_prc._inference.estimates import status_of
-from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
+from frame_prc._inference.estimates import (
+    measure_of,
+    status_of,
+    with_few_scores,
+    with_few_scores_of_pairs,
+)
+from frame_prc._inference.intervals import cells_of, keyed
 from frame_prc._inference.measure import Measure
-from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Draws, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.average_precision import CLASSES
+from frame_prc._tables.areas import CLASSES
 from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
@@ -341,7 +344,7 @@ def _simultaneous() -> pl.Expr:
     """Return the p-values of a step-down test of the largest deviate."""
 
     def found(tests: pl.Series) -> pl.Series:
-        from frame_prc._inference import simultaneous  # noqa: PLC0415 - needs NumPy
+        from frame_prc._inference import permutations as simultaneous  # noqa: PLC0415 - needs NumPy
 
         table = tests.struct.unnest().with_row_index("row")
         used = table.drop_nulls("p_value")

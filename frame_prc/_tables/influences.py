@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE
-from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.measures import measure_of
+from frame_prc._inference.estimates import Estimates, measure_of
 from frame_prc._inference.row_influence import numbered
 from frame_prc._lazy import beside, concat, left_join
 from frame_prc._request.specs import Measured

@@ -16,12 +16,12 @@ from frame_prc._inference.estimates import (
     OF_CLASSES,
     Estimates,
     effective_clusters,
+    measure_of,
     of_classes,
     on_negatives,
     with_few,
 )
 from frame_prc._inference.measure import Measure
-from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,

@@ -10,9 +10,8 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
-from frame_prc._inference.estimates import Estimates, unbiased, unbiased_variance
+from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
-from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import in_python, parts_by
 from frame_prc._request.specs import Interval, Measured
 from frame_prc._rows.rows import DROPPED, Rows
@@ -130,7 +129,7 @@ class Shrunken(Table):
         """Return the columns that are computed from draws of the true values."""
         import numpy as np  # noqa: PLC0415 - optional
 
-        from frame_prc._inference.shrinkage import shrunk  # noqa: PLC0415 - needs NumPy
+        from frame_prc._inference.random_effects import shrunk  # noqa: PLC0415 - needs NumPy
 
         measure, tail = measure_of(self.measured), (1 - self.level) / 2
         columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))

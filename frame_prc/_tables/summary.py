@@ -16,6 +16,7 @@ from frame_prc._curves.areas import (
     UNDEFINED,
     areas_of,
     growing,
+    interpolated_shortfall,
     with_heights,
 )
 from frame_prc._curves.calibration import (
@@ -31,23 +32,26 @@ from frame_prc._curves.logit_intervals import (
     status_of_limits,
 )
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
-from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
-from frame_prc._inference.average_precision import AveragePrecision
+from frame_prc._inference.areas import AveragePrecision
 from frame_prc._inference.chance import with_random
-from frame_prc._inference.estimates import Estimates, effective_clusters
-from frame_prc._inference.few_scores import with_few_scores
-from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measure import Measure, TiedMeasure, parts_at, spreads_at
-from frame_prc._inference.measures import measure_of, tied_measure_of
-from frame_prc._inference.row_influence import numbered
-from frame_prc._inference.sampled import (
+from frame_prc._inference.estimates import (
+    Estimates,
+    effective_clusters,
+    measure_of,
+    tied_measure_of,
+    with_few_scores,
+)
+from frame_prc._inference.intervals import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_mean,
     with_deviations,
+    with_interval,
     with_std_error,
 )
+from frame_prc._inference.measure import Measure, TiedMeasure, parts_at, spreads_at
+from frame_prc._inference.row_influence import numbered
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank

@@ -294,7 +294,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 110   ┆ 0.381058 ┆ 0.039963  ┆ 2945     ┆ 1080         ┆ ok     │
         └───────┴──────────┴───────────┴──────────┴──────────────┴────────┘
         """
-        from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
+        from frame_prc._tables.labels import SizeForDifference, SizeForWidth
 
         asked, level, held = self._request, confidence(self._level(ci)), given_at(at)
         check_one_of({"width": width, "difference": difference})
