@@ -19,9 +19,7 @@ from frame_prc._curves.logit_intervals import (
     FEW_POSITIVES,
     FEW_SCORES,
     SHORTFALL,
-    has_variance,
     shows_spread,
-    status,
 )
 from frame_prc._formulas import sizes, without_nan
 from frame_prc._inference.areas import AveragePrecision, PartialRocAuc, RocAuc
@@ -289,19 +287,7 @@ def unbiased_variance(measure: Measure) -> pl.Expr:
     # That of both classes is unbiased as it is.
     variance = variance if measure.of_both_classes else variance * m / (m - 1)
     spread = shows_spread(variance, pl.col(ESTIMATE), pl.col(SHORTFALL))
-    return pl.when(has_variance(pl.col) & spread).then(variance)
-
-
-def status_of(measure: Measure, *, clustered: bool) -> pl.Expr:
-    """Return the status of an estimate, which says so if it rests on too few rows."""
-    found: pl.Expr = status(
-        pl.col,
-        pl.col("few_negatives"),
-        clustered=clustered,
-        few=measure.few if measure.counted else None,
-        of_both_classes=measure.of_both_classes,
-    )
-    return found
+    return pl.when((m.round() > 1) & spread).then(variance)
 
 
 def _multiplied(by_rows: pl.Expr, by_clusters: pl.Expr) -> pl.Expr:

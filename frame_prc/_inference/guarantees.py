@@ -19,7 +19,7 @@ NumPy is an optional dependency: import this module only where guarantees are as
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,8 @@ from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
 from frame_prc._inference.resamples import SUMS, Class, Curves, Floats, Integers, Sample, by_segment
-from frame_prc._request.specs import Draws, Target
+from frame_prc._ranking.ranking import Ranking
+from frame_prc._request.specs import Target
 
 _STARTS = 4
 _APART = 2  # one start has so many times the rows of the one before
@@ -36,20 +37,20 @@ _STEP = 1.02  # a test has so many times the rows of the one before
 _ROUNDING = 1e-12  # of a probability
 
 
-def bounds(cells: pl.LazyFrame, targets: Mapping[str, Target], *, in_memory: bool) -> pl.LazyFrame:
+def bounds(ranking: Ranking, targets: Mapping[str, Target]) -> pl.LazyFrame:
     """Return ``segment`` and the bound of each target by its name, and rows by :func:`of_rows`.
 
     It is the least weight of true positives for a recall, and the most of false positives for a
     false positive rate, or of rows retrieved for a precision; null if there is no guarantee.
     """
 
-    def found(sample: Sample, _: Iterator[Curves]) -> list[tuple[float | None, ...]]:
+    def found(sample: Sample) -> list[tuple[float | None, ...]]:
         points = sample.observed()
         bounds_ = [_BOUNDS[t.criterion](sample, points, t) for t in targets.values()]
         return [(*bounds_, *(_rows_for(sample, t) for t in targets.values()))]
 
     names = [*targets, *map(of_rows, targets)]
-    return by_segment(cells, Draws(1), names, found, every_score=True, in_memory=in_memory)
+    return by_segment(ranking, names, found, every_score=True)
 
 
 def of_rows(bound: str) -> str:

@@ -1,8 +1,5 @@
 """Intervals of a measure: of segments, by the bootstrap, and of means over segments.
 
-Rows with the same segment, score, class, weight and cluster form one cell with a size;
-:mod:`frame_prc._inference.resamples` draws replicates from the cells.
-
 The segments vary around their mean, and that variation says how far the mean of other segments like
 them would be from it; how many rows each segment has does not matter. The mean is weighted by
 shares ``w``, and with ``W`` their sum and ``m = W^2 / sum w^2`` the effective number of segments,
@@ -18,21 +15,34 @@ interval is too high: of 12 queries with a mean of .945 it covered 79 %, this on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, interval_columns, limits_of
-from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.distributions import student_p_value, student_quantile
-from frame_prc._lazy import concat, in_python, over
-from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Draws, Interval
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    RANDOM,
+    SHORTFALL,
+    as_of_none,
+    exact_limits,
+    limits_of,
+    shows_spread,
+    status,
+    student_quantile,
+)
+from frame_prc._formulas import normal_quantile
+from frame_prc._inference import distributions
+from frame_prc._inference.measure import Measure
+from frame_prc._lazy import in_python, over
+from frame_prc._request.specs import Interval
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import Rows, units_of
 from frame_prc.exceptions import OptionError
+
+# An area whose rows all have one score is at chance, but for rounding errors up to this fraction.
+_ROUNDING_OF_CHANCE = 1e-12
 
 
 def check_drawable(
@@ -50,96 +60,10 @@ def check_drawable(
         )
 
 
-# --- tables --------------------------------------------------------------------------------
-
-
-def variances(rows: Rows, resampling: Draws, bins: Bins | None) -> pl.LazyFrame:
-    """Return keys and ``variance``: that of the average precision over replicates."""
-    from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy, which is optional
-
-    ranking = rank(rows)  # for its segments alone, which are the same in bins
-    cells = cells_of(ranking, rows, bins)
-    numbered = resamples.variances(cells, resampling, in_memory=rows.in_memory)
-    return keyed(numbered, ranking, "variance")
-
-
-def over_replicates(
-    ranking: Ranking,
-    rows: Rows,
-    resampling: Draws,
-    statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
-    wanted: Mapping[str, pl.Expr],
-    *,
-    every_score: bool,
-    bins: Bins | None = None,
-) -> pl.LazyFrame:
-    """Return ``segment, order`` and aggregates over replicates: see `resamples.aggregates`."""
-    from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy
-
-    return resamples.aggregates(
-        cells_of(ranking, rows, bins),
-        resampling,
-        statistics,
-        wanted,
-        every_score=every_score,
-        in_memory=rows.in_memory,
-    )
-
-
-def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame:
-    """Return keys and a column of segments, some of which may be absent; without keys one row."""
-    found = ranking.segments.with_keys(numbered)
-    return found if ranking.rows.keys else found.select(pl.col(column).first())
-
-
-# --- cells ---------------------------------------------------------------------------------
-
-
-def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
-    """Return cells in an order that does not depend on the order of the rows."""
-    rows.check_no_strata("resampling")
-    if bins is None:
-        score = unsigned_zero(pl.col("score"), rows.score_dtype)
-        used = rows.used().with_columns(score)
-    else:
-        used = with_levels(rows, rows.used(), bins)
-    cells = (_counted_cells if rows.columns.aggregated else _row_cells)(used, rows)
-    order = ["segment", "score", "positive", "weight", "cluster"]
-    descending = [name == "score" and not rows.ascending for name in order]
-    numbered = rows.with_checks(ranking.segments.numbered(cells))
-    return numbered.sort(order, descending=descending, nulls_last=True).select(
-        "segment",
-        "positive",
-        "weight",
-        "cluster",
-        "size",
-        tie=pl.struct("segment", "score").rle_id(),
-        retrieved=pl.col("score").is_not_null(),
-    )
-
-
 def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
     """Return a frame of rows; the score is the number of its bin."""
     levelled = bins.of(rows.score_dtype).with_level(frame, in_memory=rows.in_memory)
     return levelled.with_columns(score=pl.col("level").cast(pl.Int64)).drop("level")
-
-
-def _row_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    cluster = pl.col("cluster") if rows.clustered else pl.lit(None)
-    alike = frame.select(
-        *rows.keys, "score", rows.weight.alias("weight"), cluster.alias("cluster"), positive="truth"
-    ).filter(pl.col("positive").is_not_null())
-    return alike.group_by(pl.all()).agg(size=pl.len().cast(pl.Int64))
-
-
-def _counted_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    classes = [
-        frame.group_by(*rows.keys, "score")
-        .agg(size=pl.col(name).sum())
-        .with_columns(positive=pl.lit(name == "pos"), weight=pl.lit(1.0), cluster=pl.lit(None))
-        for name in ("pos", "neg")
-    ]
-    return concat(classes).filter(pl.col("size") > 0)
 
 
 # --- of segments -------------------------------------------------------------------------------
@@ -181,28 +105,90 @@ def _check_boyd(columns: Columns) -> None:
 def with_interval(
     table: pl.LazyFrame,
     interval: Interval,
+    measure: Measure | None = None,
     *,
     of: str = ESTIMATE,
     of_segments: bool = True,
     clustered: bool = False,
-    few: str | None = None,
-    of_both_classes: bool = False,
-    is_share: bool = False,
 ) -> pl.LazyFrame:
-    """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status."""
+    """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
+
+    A table has ``n_pos, status, shortfall, n_effective`` and ``random_average_precision``, and
+    unless the interval is Boyd's also ``variance, n_trials, bias``.
+    """
+    area, shortfall, n = pl.col(ESTIMATE), pl.col(SHORTFALL), pl.col("n_effective")
+    table, is_boyd = table.with_columns(pl.col(of).alias(ESTIMATE)), interval.method == "boyd"
+    if is_boyd:
+        # As published: with the normal quantile, and without an interval at 0 and 1.
+        variance, quantile = area * shortfall / pl.col("n_pos"), normal_quantile(interval.level)
+    else:
+        # A sample whose replicates or clusters are all alike does not tell how its area varies.
+        varies = (n.round() > 1) & shows_spread(pl.col("variance"), area, shortfall)
+        variance = pl.when(varies).then("variance")
+        quantile = student_quantile(n, interval.level)
+    inside = (area > 0) & (shortfall > 0)
+    table = table.with_columns(
+        std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)),
+        quantile_of_interval=quantile,
+    )
+    table = table.with_columns(**_logit_limits(area, shortfall))
+    if not is_boyd:
+        table = table.with_columns(_lower_without_bias()).with_columns(**_at_edges(interval))
+    if measure is not None and measure.is_share:
+        high = as_of_none(pl.col("ci_high"), pl.col("n_trials"), interval.tail)
+        table = table.with_columns(ci_high=high)
+    found = status_of(measure, clustered=clustered, of_segments=of_segments)
+    table = table.with_columns(status=found).with_columns(status=status_of_limits())
+    below = pl.col("ci_high") < pl.col(RANDOM) * (1 - _ROUNDING_OF_CHANCE)
+    return table.with_columns(
+        status=pl.when(below).then(pl.lit("below_chance")).otherwise("status")
+    )
+
+
+def _logit_limits(area: pl.Expr, shortfall: pl.Expr) -> dict[str, pl.Expr]:
+    # exp of half the width on the logit scale: this way no logit is taken and nothing overflows.
+    half = -pl.col("quantile_of_interval") * pl.col("std_error") / (area * shortfall)
+    return limits_of(area, shortfall, half.exp())
+
+
+def _lower_without_bias() -> pl.Expr:
+    """Return the lower limit of an area that is too high on average: from it less its bias.
+
+    The bias is null where it is not known. The upper limit stays, so the interval covers more, not
+    less, where the bias is badly estimated.
+    """
+    bias, low, estimate = pl.col("bias"), pl.col("ci_low"), pl.col(ESTIMATE)
+    # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
+    less = pl.max_horizontal(estimate - bias, estimate / 10)
+    lower = _logit_limits(less, 1 - less)["ci_low"]
+    return pl.when((bias > 0) & (lower < low)).then(lower).otherwise(low).alias("ci_low")
+
+
+def _at_edges(interval: Interval) -> dict[str, pl.Expr]:
+    """Return the limits, with exact ones where the logit interval has no width."""
+    known = pl.col("n_effective").is_not_null()
+    best = known & (pl.col("status") == "ok") & (pl.col(SHORTFALL) == 0)
+    worst = known & (pl.col("status") != "no_positives") & (pl.col(ESTIMATE) == 0)
+    low, high, units, trials = map(pl.col, ("ci_low", "ci_high", "n_effective", "n_trials"))
+    low, high = exact_limits(low, high, best, worst, units, trials, interval.tail)
+    return {"ci_low": low, "ci_high": high}
+
+
+def status_of(measure: Measure | None, *, clustered: bool, of_segments: bool = True) -> pl.Expr:
+    """Return the status of an estimate, which says so if it rests on too few rows."""
+    few = measure.few if measure is not None and measure.counted else None
+    of_both_classes = measure is not None and measure.of_both_classes
     negatives = pl.col("few_negatives") if of_segments else None
-    table = table.with_columns(pl.col(of).alias(ESTIMATE))
-    for columns in interval_columns(
-        pl.col,
-        interval,
-        few_negatives=negatives,
-        clustered=clustered,
-        few=few,
-        of_both_classes=of_both_classes,
-        is_share=is_share,
-    ):
-        table = table.with_columns(**columns)
-    return table
+    found: pl.Expr = status(
+        pl.col, negatives, clustered=clustered, few=few, of_both_classes=of_both_classes
+    )
+    return found
+
+
+def status_of_limits(low: str = "ci_low") -> pl.Expr:
+    """Return the status, which says so if nothing else tells why there are no limits."""
+    lacks = (pl.col("status") == "ok") & pl.col(low).is_null()
+    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
 
 
 # --- of means over segments that are a sample --------------------------------------------------
@@ -284,7 +270,7 @@ def _with_quantile(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.
 
     @cache
     def quantile(degrees: float) -> float:
-        return student_quantile(level, degrees)
+        return distributions.student_quantile(level, degrees)
 
     def with_quantile(rows: pl.DataFrame) -> pl.DataFrame:
         found = [None if degrees is None else quantile(degrees) for degrees in rows["degrees"]]
@@ -298,4 +284,4 @@ def t_test(estimate: float, std_error: float | None, degrees: float | None) -> f
     """Return the two-sided p-value of an estimate that is 0 in truth."""
     if std_error is None or degrees is None:
         return None
-    return student_p_value(estimate / std_error, degrees)
+    return distributions.student_p_value(estimate / std_error, degrees)

@@ -21,13 +21,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, N_EFFECTIVE, R
 from frame_prc._inference import areas as area
 from frame_prc._inference.chance import with_partial_chance, with_random
 from frame_prc._inference.estimates import Estimates, with_few_scores
-from frame_prc._inference.intervals import (
-    check_drawable,
-    check_method,
-    over_replicates,
-    variances,
-    with_interval,
-)
+from frame_prc._inference.intervals import check_drawable, check_method, with_interval
 from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.roles import Request
@@ -103,6 +97,8 @@ class AveragePrecision(Table):
         estimates = Estimates.of(rows, area.AveragePrecision(self.calibration), self.bins)
         table = estimates.keyed()
         if self.interval is not None and self.interval.resampling is not None:
+            from frame_prc._inference.resamples import variances  # noqa: PLC0415 - needs NumPy
+
             drawn = variances(rows, self.interval.resampling, self.bins)
             table = left_join(table.drop("variance"), drawn, rows.keys)
         return table, estimates.ranking
@@ -162,7 +158,7 @@ class Areas(Table):
         table = self.spec.of(ranking, self.calibration)
         if resampling is not None:
             on = ["segment", "method"]
-            drawn = self._drawn(ranking, rows, resampling)
+            drawn = self._drawn(ranking, resampling)
             table = join(table, drawn, on=on, how="left", maintain_order="left")
         keyed = ranking.segments.with_keys(ranking.with_dropped(table))
         if self.interval is not None:
@@ -171,20 +167,21 @@ class Areas(Table):
             keyed = with_partial_chance(keyed, ranking, self.spec, rows.keys)
         return keyed
 
-    def _drawn(self, ranking: Ranking, rows: Rows, resampling: Draws) -> pl.LazyFrame:
+    def _drawn(self, ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
         """Return the variance of areas over replicates."""
-        spec = self.spec.drawn
+        spec, weighted = self.spec.drawn, ranking.rows.columns.weighted
         methods = pl.Series([*spec.methods], dtype=pl.String)
         numbers = {method: place for place, method in enumerate(methods)}
 
         def areas(points: pl.LazyFrame) -> pl.LazyFrame:
-            found = spec.of_points(points, weighted=rows.columns.weighted)
+            found = spec.of_points(points, weighted=weighted)
             order = _METHOD.replace_strict(numbers, return_dtype=pl.Int64)
             return found.select("auc", order=order)
 
+        from frame_prc._inference.resamples import over_replicates  # noqa: PLC0415 - needs NumPy
+
         drawn = over_replicates(
             ranking,
-            rows,
             resampling,
             areas,
             {"drawn": _AUC.var()},

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, status_of_limits
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
 from frame_prc._inference.estimates import Estimates, measure_of
 from frame_prc._inference.intervals import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_difference,
     limits_of_mean,
+    status_of_limits,
     t_test,
     with_deviations,
     with_std_error,
@@ -75,7 +76,7 @@ class Averages(Table):
         means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
             means = limits_of_mean(means, ESTIMATE, self.interval, in_memory=rows.in_memory)
-            means = means.with_columns(status=status_of_limits(pl.col))
+            means = means.with_columns(status=status_of_limits())
         return self._named(means)
 
     @property
@@ -262,7 +263,7 @@ def _compared(
     )
     p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
     judged = limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS))
-    return judged.with_columns(status=status_of_limits(pl.col)).select(
+    return judged.with_columns(status=status_of_limits()).select(
         *keys, *_MODELS, *_COUNTS, *counted, *_TEST, "status"
     )
 

@@ -23,7 +23,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._curves.operating_points import check_counts
 from frame_prc._formulas import normal_quantile, precision, recall, sizes
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.intervals import cells_of, check_drawable
+from frame_prc._inference.intervals import check_drawable
 from frame_prc._lazy import aggregated, in_order, join, left_join, mean_in_order, over
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Draws
@@ -69,13 +69,12 @@ class Band(Table):
 
         ranking = rank(rows)
         found = resamples.bands(
-            cells_of(ranking, rows, bins=None),
+            ranking,
             self.resampling,
             _LIMITS,
             self.recalls,
             self.level,
             simultaneous=self.simultaneous,
-            in_memory=rows.in_memory,
         )
         grid = pl.LazyFrame({"recall": self.recalls}, schema={"recall": pl.Float64})
         # Joined by number: with keys that are null structs, the streaming engine of Polars below

@@ -30,11 +30,10 @@ from frame_prc._formulas import normal_quantile, told_by
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
-    status_of,
     unbiased,
     unbiased_variance,
 )
-from frame_prc._inference.intervals import check_method, with_interval
+from frame_prc._inference.intervals import check_method, status_of, with_interval
 from frame_prc._inference.row_influence import numbered, with_influences
 from frame_prc._lazy import aggregated, beside, concat, in_order, left_join
 from frame_prc._request.specs import Comparison, Interval, Measured
@@ -163,10 +162,8 @@ class PredictionPowered(Table):
         found = with_interval(
             _powered(table).with_columns(pl.lit(None, pl.Float64).alias(RANDOM)),
             self.interval,
+            measure,
             clustered=rows.clustered,
-            few=measure.few if measure.counted else None,
-            of_both_classes=measure.of_both_classes,
-            is_share=measure.is_share,
         )
         values = measure.values(ESTIMATE, "ci_low", "ci_high")
         shown = found.with_columns(*values, *measure.lengths("std_error"))

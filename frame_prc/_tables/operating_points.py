@@ -45,7 +45,7 @@ from frame_prc._curves.operating_points import (
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.intervals import cells_of, check_drawable, over_replicates
+from frame_prc._inference.intervals import check_drawable
 from frame_prc._lazy import (
     cached,
     concat,
@@ -154,15 +154,13 @@ class OperatingPoints(Table):
         """Return the bounds that points must keep to so that new rows meet the targets."""
         from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
 
-        rows = ranking.rows
         check_drawable(
-            rows,
+            ranking.rows,
             "guarantee= needs counts of rows, and these are sums of weights",
             "single rows, or integer counts",
         )
         targets = {bound_name(place): target for place, target in enumerate(self.targets)}
-        cells = cells_of(ranking, rows, bins=None)
-        return guarantees.bounds(cells, targets, in_memory=rows.in_memory)
+        return guarantees.bounds(ranking, targets)
 
     def _counted(self) -> pl.Expr:
         """Return how many rows there are for each target."""
@@ -415,9 +413,9 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
         ).clip(0, 1)
         for rate, (in_replicate, in_sample) in both.items()
     }
-    drawn = over_replicates(
-        ranking, ranking.rows, resampling, rates, means, every_score=every_score
-    )
+    from frame_prc._inference.resamples import over_replicates  # noqa: PLC0415 - needs NumPy
+
+    drawn = over_replicates(ranking, resampling, rates, means, every_score=every_score)
     places = pl.lit(pl.Series([*targets], dtype=pl.Int64)).gather("order")
     return drawn.select("segment", places.alias("order"), *means)
 

@@ -29,7 +29,6 @@ from frame_prc._curves.logit_intervals import (
     INTERVAL,
     N_EFFECTIVE,
     RANDOM,
-    status_of_limits,
 )
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._formulas import f_score, precision, sizes, total
@@ -46,6 +45,7 @@ from frame_prc._inference.intervals import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_mean,
+    status_of_limits,
     with_deviations,
     with_interval,
     with_std_error,
@@ -227,7 +227,7 @@ class Summary(Table):
             )
             table = left_join(table, limits, rows.model_keys)
             _, low, _ = interval_of(measure.name)
-            table = table.with_columns(status=status_of_limits(pl.col, low))
+            table = table.with_columns(status=status_of_limits(low))
         return table
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
@@ -298,11 +298,9 @@ class Summary(Table):
         table = with_interval(
             at_chance,
             self.interval,
+            measure,
             of=AVERAGE_PRECISION,
             clustered=clustered,
-            few=measure.few if measure.counted else None,
-            of_both_classes=measure.of_both_classes,
-            is_share=measure.is_share,
         )
         name = measure.name
         renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}
@@ -505,7 +503,7 @@ def _macro_sampled(
         interval,
         in_memory=rows.in_memory,
     )
-    return table.with_columns(status=status_of_limits(pl.col))
+    return table.with_columns(status=status_of_limits())
 
 
 def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr) -> pl.LazyFrame:

@@ -149,7 +149,7 @@ class SearchVerbs(Evaluated[FrameT]):
         cut, fewest = whole("quantiles", quantiles, 2, 20), whole("min_positives", min_positives, 1)
         check_option("measure", measure, PERMUTED)
         found = measured(asked, measure, None)
-        from frame_prc._tables.search import Finds  # noqa: PLC0415 - needs NumPy
+        from frame_prc._tables.search import Finds
 
         return self._table(Finds(Searched(found, level, depth, cut, fewest)), details=details)
 
