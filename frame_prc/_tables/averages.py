@@ -79,11 +79,6 @@ class Averages(Table):
             means = means.with_columns(status=status_of_limits())
         return self._named(means)
 
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
-
     def _values(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure."""
         measure = measure_of(self.measured)

@@ -112,11 +112,6 @@ class Heterogeneity(Table):
         )
         return found.sort(model) if model else found
 
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
-
     def _may_permute(self, rows: Rows) -> bool:
         """Return whether there are single rows that can be permuted; refuse sums if asked."""
         is_sums = rows.columns.aggregated and rows.columns.weighted

@@ -57,11 +57,6 @@ class SizeForWidth(Table):
     runs_inside = True
     outputs = ("n_pos", "value", *_NEEDED)
 
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
-
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
         check_method(rows, Interval(self.level))
@@ -142,11 +137,6 @@ class PredictionPowered(Table):
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         return (UNLABELLED, PROXY_WEIGHT, "std_error")
-
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table of the labelled rows."""

@@ -189,7 +189,7 @@ def _covariances(estimates: Estimates, partners: pl.LazyFrame) -> pl.LazyFrame:
         own, clusters, left_on=["partner", "cluster"], right_on=["segment", "cluster"], how="inner"
     )
     product = pl.col("influence") * pl.col("influence_right")
-    return shared.group_by("segment").agg(covariance=in_order(product))
+    return shared.group_by("segment").agg(covariance=in_order(product.sort()))
 
 
 def _partners(estimates: Estimates, comparison: Comparison) -> pl.LazyFrame:

@@ -157,6 +157,6 @@ def _estimates_of(rest: Estimates, first: int, own_influence: pl.DataFrame | Non
     influences = rest.keyed_clusters().with_columns(segment.alias("key_0"))
     shared = own_influence.lazy().join(influences, on=["key_0", "cluster"])
     product = pl.col("influence") * pl.col("influence_right")
-    covariances = shared.group_by(segment="key_0").agg(covariance=in_order(product))
+    covariances = shared.group_by(segment="key_0").agg(covariance=in_order(product.sort()))
     joined = found.join(covariances, on="segment", how="left", maintain_order="left")
     return joined.with_columns(pl.col("covariance").fill_null(0.0)).collect(engine="in-memory")

@@ -65,11 +65,6 @@ class Shrunken(Table):
         """The prevalence that the areas are of, if they are of one."""
         return () if self.measured.calibration is None else (REFERENCE,)
 
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
-
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
         check_method(rows, Interval(self.level))

@@ -74,11 +74,6 @@ class Watched(Table):
         """Those of the outputs that only ``details=True`` shows."""
         return ("measure", "n", "n_periods", "z", "delay", *_STATE, "plan")
 
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
-
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
         check_over(rows.columns, self.over)
