@@ -6,9 +6,9 @@ nothing of how a model ranks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import polars as pl
@@ -25,7 +25,16 @@ from frame_prc._formulas import sizes, without_nan
 from frame_prc._inference.areas import AveragePrecision, PartialRocAuc, RocAuc
 from frame_prc._inference.at_threshold import AtThreshold
 from frame_prc._inference.intervals import with_levels
-from frame_prc._inference.measure import IS_FEW, Measure, TiedMeasure, spreads, spreads_of, sums_of
+from frame_prc._inference.measure import (
+    IS_FEW,
+    Measure,
+    TiedMeasure,
+    parts_at,
+    spreads,
+    spreads_at,
+    spreads_of,
+    sums_of,
+)
 from frame_prc._inference.probabilities import LOSSES, BesideRate, MeanLoss
 from frame_prc._inference.row_influence import (
     RowInfluence,
@@ -38,6 +47,7 @@ from frame_prc._inference.row_influence import (
 from frame_prc._lazy import aggregated, cached, in_order, left_join, segment_join
 from frame_prc._ranking.narrow_keys import sampled_scores
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.running_sums import Points
 from frame_prc._request.specs import OF_CURVE, Measured
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.checks import check_of, with_checks
@@ -51,11 +61,6 @@ def measure_of(asked: Measured) -> Measure:
     """Return the measure that is asked for."""
     if asked.name in OF_CURVE:
         return AveragePrecision(asked.calibration)
-    return tied_measure_of(asked)
-
-
-def tied_measure_of(asked: Measured) -> TiedMeasure:
-    """Return a measure that is none of the precision-recall curve."""
     if asked.name == RocAuc.name:
         return RocAuc()
     if asked.at is None:
@@ -101,25 +106,40 @@ class Estimates:
     @classmethod
     def of(cls, rows: Rows, measure: Measure | None = None, bins: Bins | None = None) -> Estimates:
         """Return the estimates of rows, in their bins; by default the average precision."""
-        measure = measure or AveragePrecision()
+        [found] = cls.of_each(rows, [measure or AveragePrecision()], bins)
+        return found
+
+    @classmethod
+    def of_each(
+        cls,
+        rows: Rows,
+        measures: Sequence[Measure],
+        bins: Bins | None = None,
+        *,
+        scored: bool = False,
+    ) -> list[Estimates]:
+        """Return the estimates by several measures, which share a ranking and its points."""
+        scored = scored or any(one.scored for one in measures)
         if rows.elsewhere is not None:
-            found: Estimates = rows.elsewhere.estimates(rows, [measure], bins)[0]
-        elif not rows.row_by_row:
-            found = cls(rank(rows, bins, squares=True, scored=measure.scored), measure)
+            found: list[Estimates] = rows.elsewhere.estimates(rows, measures, bins)
+        elif rows.row_by_row:
+            found = cls.by_rows(numbered(_binned_rows(rows, bins)), measures, scored=scored)
         else:
-            found = cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
-        return found if bins is None else replace(found, binned=True)
+            squares = not rows.columns.lacks_squares
+            ranking = rank(rows, bins, squares=squares, scored=scored)
+            found = [cls(ranking, measure) for measure in measures]
+            if len(found) > 1:
+                found = _at_shared_points(found, ranking)
+        return found if bins is None else [replace(one, binned=True) for one in found]
 
     @classmethod
-    def by_rows(cls, rows: Rows, measure: Measure) -> Estimates:
+    def by_rows(
+        cls, rows: Rows, measures: Sequence[Measure], *, scored: bool = False
+    ) -> list[Estimates]:
         """Return the estimates of numbered rows, with the influence of each row."""
-        ranking = rank(rows, squares=True, numbered=True, scored=measure.scored)
-        return cls.with_rows(ranking, measure)
-
-    @classmethod
-    def with_rows(cls, ranking: Ranking, measure: Measure) -> Estimates:
-        """Return the estimates of a ranking of numbered rows, with the influence of each row."""
-        return cls(ranking, measure, RowInfluence(ranking, measure))
+        scored = scored or any(one.scored for one in measures)
+        ranking = rank(rows, squares=True, numbered=True, scored=scored)
+        return [cls(ranking, one, RowInfluence(ranking, one)) for one in measures]
 
     @property
     def _name(self) -> Hashable:
@@ -162,10 +182,11 @@ class Estimates:
             multiply the variance by. With calibration also ``reference_prevalence``.
         """
         if self._name is None:
-            return self._table()
-        return self.ranking.rows.keep_table(self._name, self._table)
+            return self.computed()
+        return self.ranking.rows.keep_table(self._name, self.computed)
 
-    def _table(self) -> pl.LazyFrame:
+    def computed(self) -> pl.LazyFrame:
+        """Return the same, which is not kept."""
         areas = self.areas()
         if not self.ranking.rows.clustered:
             return self._with_few(areas.with_columns(n_trials="n_effective"))
@@ -224,6 +245,23 @@ class Estimates:
     def keyed_clusters(self) -> pl.LazyFrame:
         """Return the sums of clusters with keys in place of the numbers of segments."""
         return self.ranking.segments.with_keys(self.clusters)
+
+
+def _at_shared_points(estimates: Sequence[Estimates], ranking: Ranking) -> list[Estimates]:
+    """Return estimates whose sums are taken at the points that measures share, if they do."""
+
+    @cache
+    def parts_of(points: Points) -> list[pl.LazyFrame]:
+        return list(map(ranking.rows.once, parts_at(ranking, points)))
+
+    found = []
+    for one in estimates:
+        spread, measure = None, one.measure
+        if isinstance(measure, TiedMeasure):
+            # Each by itself: Polars 1.41.0 panics at many plans at once.
+            spread = spreads_at(parts_of(measure.summed_points), ranking, measure)
+        found.append(replace(one, spread=spread))
+    return found
 
 
 def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:

@@ -159,7 +159,8 @@ class Measure(ABC):
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
-        ranking = rank(rows, bins, squares=True, scored=self.scored)
+        squares = not rows.columns.lacks_squares
+        ranking = rank(rows, bins, squares=squares, scored=self.scored)
         found = spreads(ranking, self)
         sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
         return ranking.segments.with_keys(ranking.with_dropped(sized))

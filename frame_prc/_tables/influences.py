@@ -47,7 +47,7 @@ class Influences(Table):
         usable = rows.usable if rows.usable is not None else pl.lit(value=True)
         kept = beside([rows.frame, places]).filter(usable)
         ordered = numbered(rows)
-        estimates = [Estimates.by_rows(ordered, measure_of(one)) for one in self.measures]
+        estimates = Estimates.by_rows(ordered, [measure_of(one) for one in self.measures])
         found = [
             one.by_row.in_order_of_rows(0, ["influence_0"]).rename(
                 {"influence_0": one.measure.name}

@@ -143,7 +143,7 @@ class PredictionPowered(Table):
         rows.check_no_strata("prediction_powered")
         measure = measure_of(self.measured)
         h, p, u = (
-            Estimates.by_rows(numbered(of), measure) for of in (rows, self.judged, self.others)
+            Estimates.by_rows(numbered(of), [measure])[0] for of in (rows, self.judged, self.others)
         )
         table = h.keyed()
         of_judge = [_of_judge(p, p="unbiased"), _of_judge(u, u="unbiased", n_u="n")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -19,7 +20,6 @@ from frame_prc._inference.estimates import (
     measure_of,
     of_classes,
     on_negatives,
-    with_few,
 )
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.row_influence import (
@@ -166,18 +166,12 @@ def _ascending(pair: tuple[int, int]) -> tuple[int, int]:
 
 def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     """Return the sizes of each segment, and its area by a model with its variance."""
-    table = model.areas()
     if model.ranking.rows.clustered:
-        renamed = {"variance": "variance_by_rows", "n_effective": "n_by_rows"}
-        by_rows = table.rename(renamed)
-        own_parts = ("n_effective", *OF_CLASSES)
-        parts = {"variance": f"alone_{place}"} | {part: f"{part}_{place}" for part in own_parts}
-        own = sums.select("segment", NEGATIVE_CLUSTERS, **parts)
-        table = segment_join(by_rows, own)
-        if model.measure.counted:
-            table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
-    found = with_few(table, model.measure)
-    return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)
+        parts = {part: f"{part}_{place}" for part in ("n_effective", *OF_CLASSES)}
+        own = sums.select("segment", NEGATIVE_CLUSTERS, variance=f"alone_{place}", **parts)
+        model = replace(model, of_clusters=own)
+    renamed = {name: f"{side}_{place}" for name, side in _SIDES.items()}
+    return model.computed().rename(renamed, strict=False)
 
 
 def _by_pair(

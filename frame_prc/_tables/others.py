@@ -95,8 +95,8 @@ def _of_both_sides() -> list[pl.Expr]:
 def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     """Return each segment beside all rows."""
     counted = numbered(rows)
-    segments = Estimates.by_rows(counted, measure_of(comparison.measured))
-    whole = Estimates.by_rows(counted.pooled(), _of_all(segments))
+    [segments] = Estimates.by_rows(counted, [measure_of(comparison.measured)])
+    [whole] = Estimates.by_rows(counted.pooled(), [_of_all(segments)])
     table = segment_join(segments.table().rename(_NAMES_A), _shared(counted, segments, whole))
     keyed = segments.ranking.segments.with_keys(table)
     model = rows.model_keys

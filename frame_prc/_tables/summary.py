@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 import polars as pl
 
@@ -38,7 +38,6 @@ from frame_prc._inference.estimates import (
     Estimates,
     effective_clusters,
     measure_of,
-    tied_measure_of,
     with_few_scores,
 )
 from frame_prc._inference.intervals import (
@@ -50,12 +49,10 @@ from frame_prc._inference.intervals import (
     with_interval,
     with_std_error,
 )
-from frame_prc._inference.measure import Measure, TiedMeasure, parts_at, spreads_at
-from frame_prc._inference.row_influence import numbered
+from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.places import in_parts
-from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import Points
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
@@ -232,8 +229,7 @@ class Summary(Table):
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
-        of = self._tables if rows.elsewhere is None else self._tables_elsewhere
-        ranking, (table, *others) = of(rows, calibration)
+        ranking, (table, *others) = self._tables(rows, calibration)
         table = table.with_columns(positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"))
         for other in others:
             table = segment_join(table, other)
@@ -260,16 +256,13 @@ class Summary(Table):
 
     def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
         """Return the segments, their average precision, and tables of what else is asked for."""
-        own = [tied_measure_of(asked) for asked in self.beside]
-        scored = self._shows(*_BEST) or any(measure.scored for measure in own)
-        ranking = _ranking(rows, scored=scored)
-        others = _estimates_of_ties(ranking, own)
-        if self._shows(*_AT_REFERENCE):
-            others.append(_estimates(ranking, AveragePrecision(calibration)))
-        tables = [_table(_estimates(ranking, AveragePrecision())), *map(self._beside, others)]
+        at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
+        measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
+        plain, *others = Estimates.of_each(rows, measures, scored=self._shows(*_BEST))
+        tables = [_table(plain), *map(self._beside, others)]
         if self._shows(*_AREAS, *_BEST):
-            tables += self._tables_of_steps(ranking)
-        return ranking, tables
+            tables += self._tables_of_steps(plain.ranking)
+        return plain.ranking, tables
 
     def _tables_of_steps(self, ranking: Ranking) -> Iterator[pl.LazyFrame]:
         """Yield what is asked for of the steps of the curve."""
@@ -281,15 +274,6 @@ class Summary(Table):
         if self._shows(*_BEST):
             parts = in_parts(grown, at_once=rows.many_in_memory)
             yield rows.windowed_in_parts([_best_step(part, ranking) for part in parts])[0]
-
-    def _tables_elsewhere(
-        self, rows: Rows, calibration: Calibration
-    ) -> tuple[Ranking, list[pl.LazyFrame]]:
-        """Return the same of rows that are elsewhere."""
-        at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
-        measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
-        plain, *others = rows.elsewhere.estimates(rows, measures)
-        return plain.ranking, [_table(plain), *map(self._beside, others)]
 
     def _beside(self, estimates: Estimates) -> pl.LazyFrame:
         """Return a measure of each segment, with its interval, under its own names."""
@@ -317,34 +301,6 @@ def _worse_status(measure: str) -> pl.Expr:
 
 
 # --- segments ------------------------------------------------------------------------------
-
-
-def _ranking(rows: Rows, *, scored: bool) -> Ranking:
-    if not rows.row_by_row:
-        return rank(rows, squares=not rows.columns.lacks_squares, scored=scored)
-    return rank(numbered(rows), squares=True, numbered=True, scored=scored)
-
-
-def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
-    """Return the estimates of segments; with clusters or strata, from the influence of each row."""
-    if not ranking.rows.row_by_row:
-        return Estimates(ranking, measure)
-    return Estimates.with_rows(ranking, measure)
-
-
-def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> list[Estimates]:
-    """Return the estimates of measures, which share the points that their sums need."""
-    estimates, rows = [_estimates(ranking, measure) for measure in measures], ranking.rows
-    if rows.row_by_row:
-        return estimates
-
-    @cache
-    def parts_of(points: Points) -> list[pl.LazyFrame]:
-        return list(map(rows.once, parts_at(ranking, points)))
-
-    # Each by itself: Polars 1.41.0 panics at many plans at once.
-    found = [spreads_at(parts_of(one.summed_points), ranking, one) for one in measures]
-    return [replace(one, spread=frame) for one, frame in zip(estimates, found, strict=True)]
 
 
 def _table(estimates: Estimates) -> pl.LazyFrame:
