@@ -55,8 +55,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibrated, with_reference
 from frame_prc._curves.logit_intervals import ESTIMATE, RANDOM, SHORTFALL
 from frame_prc._formulas import above_average
-from frame_prc._inference.dialect import OPENS, Dialect, InPolars
-from frame_prc._inference.measure import NEGATIVES, POSITIVES, Measure, TiedMeasure
+from frame_prc._inference.measure import NEGATIVES, OPENS, POSITIVES, Dialect, Measure, TiedMeasure
 from frame_prc._lazy import cached
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
@@ -97,7 +96,7 @@ class AveragePrecision(Measure):
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores that have positives, with the influence of their rows."""
-        found: pl.LazyFrame = self.influences_of(self._hits(ranking), InPolars(ranking))
+        found: pl.LazyFrame = self.influences_of(self._hits(ranking), Dialect(ranking))
         return found
 
     def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:

@@ -256,10 +256,12 @@ def limits_of_mean(
     )
 
 
-def limits_of_difference(table: pl.LazyFrame, mean: str, level: float) -> pl.LazyFrame:
+def limits_of_difference(
+    table: pl.LazyFrame, mean: str, level: float, *, in_memory: bool
+) -> pl.LazyFrame:
     """Add ``ci_low`` and ``ci_high`` of a mean of differences."""
     half = pl.col("quantile") * _STD_ERROR
-    return _with_quantile(table, level, in_memory=True).with_columns(
+    return _with_quantile(table, level, in_memory=in_memory).with_columns(
         ci_low=(pl.col(mean) - half).clip(lower_bound=-1.0),
         ci_high=(pl.col(mean) + half).clip(upper_bound=1.0),
     )

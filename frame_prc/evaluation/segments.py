@@ -374,7 +374,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 3   ┆ -0.0              │
         └─────┴───────────────────┘
         """
-        from frame_prc._tables.influences import Influences
+        from frame_prc._tables.labels import Influences
 
         self._check_frame(takes_counts=False)
         asked = self._request
