@@ -34,7 +34,7 @@ from frame_prc._request.roles import Request
 from frame_prc._request.specs import How, Interval, Measured, Paired, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
-from frame_prc._rows.rows import Rows, dropped, side_by_side
+from frame_prc._rows.rows import Rows, dropped, of_model, side_by_side
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import adjusted, hidden_of_test
 
@@ -247,17 +247,14 @@ class PairedDifferences(Table):
             estimates: list[Estimates] = rows.elsewhere.side_by_side(rows, measure)
             tables = [one.keyed() for one in estimates]
         else:
-            scored = zip(self.paired.models, self._scored(rows), strict=True)
-            tables = [measure.of_model(name).of_segments(one) for name, one in scored]
+            tables = [
+                measure.of_model(name).of_segments(of_model(rows, place))
+                for place, name in enumerate(self.paired.models)
+            ]
         first, *others = (table.rename({ESTIMATE: f"value_{i}"}) for i, table in enumerate(tables))
         for i, other in enumerate(others, 1):
             first = left_join(first, other.select(*rows.keys, f"value_{i}"), rows.keys)
         return first
-
-    def _scored(self, rows: Rows) -> list[Rows]:
-        """Return the rows with the score of each model."""
-        places = range(len(self.paired.models))
-        return [replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in places]
 
 
 def _differences(
