@@ -12,9 +12,10 @@ import polars as pl
 
 from frame_prc._curves.calibration import same_reference
 from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import aggregated, in_order, in_python, key_names, left_join
+from frame_prc._lazy import aggregated, in_order, in_python, left_join, parts_by
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
@@ -39,64 +40,83 @@ def rest_of_each_segment(rows: Rows, measure: Measure) -> pl.LazyFrame:
 
 
 def _evaluated(rows: Rows, frame: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Return the estimates of the rests, of segments in blocks."""
-    model = rows.model_keys
-    segments = frame.select(rows.keys).unique().sort(rows.keys).with_row_index("segment")
-    used = frame if rows.usable is None else frame.filter(rows.usable)
+    model, used = rows.model_keys, frame if rows.usable is None else frame.filter(rows.usable)
+    score = unsigned_zero(pl.col("score"), rows.score_dtype)
+    if not measure.scored:
+        score = score.rank("dense").cast(pl.UInt32)
     # In ranking order, so that the sort of each block is fast.
-    ranked = used.sort("score", "truth", descending=[not rows.ascending, False])
-    others = left_join(ranked, segments, rows.keys).drop(set(rows.keys) - set(model))
-    others = others.rename({"segment": "other"})
-    _check_work(segments, others, model)
-    every = replace(
+    descends = [not rows.ascending, False]
+    ranked = used.with_columns(score).sort("score", "truth", descending=descends)
+    columns = rows.columns
+    request = replace(columns.request, models={None: "score"}, model=None)
+    of_model = replace(
         replace(rows, height=0).without_values(),
-        frame=ranked.lazy(),
+        columns=replace(columns, request=request, model=None, scores=columns.scores[:1]),
+        score_dtype=ranked.schema["score"],
         usable=None,
         n_dropped=None,
         check=lambda: None,  # the rows have been checked
     )
-    estimates, calibration = Estimates.of(every, measure), measure.calibration
+    renamed = dict(zip(rows.keys[len(model) :], of_model.keys, strict=True))
+    segments, parts = frame.select(rows.keys).unique().sort(rows.keys), []
+    _check_work(segments, used, model)
+    for own in parts_by(segments, model):
+        part = ranked
+        if model:
+            part = ranked.join(own.head(1), on=model, how="semi", nulls_equal=True)
+        one = replace(of_model, frame=part.drop(model).rename(renamed).lazy())
+        numbered = own.drop(model).rename(renamed).with_row_index("segment")
+        parts.append(own.hstack(_of_model(one, numbered, measure)))
+    return pl.concat(parts)
+
+
+def _of_model(rows: Rows, segments: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Return the estimates of the rest of each segment of one model, in blocks of segments."""
+    estimates, calibration = Estimates.of(rows, measure), measure.calibration
     if calibration is not None and calibration.odds is None:
         # A rest has the reference of all segments.
-        same = same_reference(estimates.keyed().collect().lazy(), model)
+        same = same_reference(estimates.keyed().collect().lazy(), [])
         measure = replace(measure, calibration=same)
     influences = None
     if rows.clustered:
-        own = estimates.keyed_clusters().collect()
-        influences = left_join(own, segments, rows.keys).lazy()
+        influences = left_join(estimates.keyed_clusters(), segments.lazy(), rows.keys).collect()
+    others = left_join(rows.frame.collect(), segments, rows.keys).drop(rows.keys)
+    others = others.rename({"segment": "other"})
     block = min(max(1, _ROWS_IN_BLOCK // max(1, others.height)), _MOST_IN_BLOCK)
     columns, blocks = replace(rows.columns, key_dtypes={"place": _PLACE}), []
     for start in range(0, max(1, segments.height), block):
-        numbers = segments[start : start + block].select(*model, "segment")
-        paired = left_join(numbers, others, model).lazy()
-        place = (pl.col("segment") - start).cast(_PLACE).alias(key_names(len(model) + 1)[-1])
+        numbers = segments[start : start + block].select("segment")
+        paired = numbers.join(others, how="cross", maintain_order="left_right").lazy()
+        place = (pl.col("segment") - start).cast(_PLACE).alias("key_0")
         rest = paired.filter(pl.col("segment") != pl.col("other")).with_columns(place)
-        part = replace(every, frame=rest.drop("segment", "other"), columns=columns)
+        part = replace(rows, frame=rest.drop("segment", "other"), columns=columns)
         blocks.append(_estimates_of(Estimates.of(part, measure), start, influences))
-    joined = segments.join(pl.concat(blocks), on="segment", maintain_order="left")
-    return joined.select(*rows.keys, *_ESTIMATES, "covariance", "status", "few_negatives")
+    found = segments.join(pl.concat(blocks), on="segment", how="left", maintain_order="left")
+    return found.select(*_ESTIMATES, "covariance", "status", "few_negatives")
 
 
 def _check_work(segments: pl.DataFrame, used: pl.DataFrame, model: list[str]) -> None:
-    sizes = (aggregated(one.lazy(), model, n=pl.len().cast(pl.Int64)) for one in (segments, used))
-    numbers, rows = (table.rename({"n": name}) for table, name in zip(sizes, "ab", strict=True))
-    work = left_join(numbers, rows, model).select((pl.col("a") * pl.col("b")).sum())
-    if work.collect().item() > _MOST_ROWS:
+    numbers, rows = (
+        aggregated(one.lazy(), model, n=pl.len().cast(pl.Int64)) for one in (segments, used)
+    )
+    products = left_join(numbers, rows, model).select((pl.col("n") * pl.col("n_right")).sum())
+    work = products.collect().item()
+    if work > _MOST_ROWS:
         raise OptionError(
-            f"against='rest' would evaluate {work.collect().item():,} rows: {segments.height:,} "
-            f"segments times {used.height:,} rows",
+            f"against='rest' would evaluate {work:,} rows: {segments.height:,} segments times "
+            f"{used.height:,} rows",
             f"up to {_MOST_ROWS:,}",
             "against='others' compares with the mean of the others, each evaluated once",
         )
 
 
-def _estimates_of(rest: Estimates, first: int, influences: pl.LazyFrame | None) -> pl.DataFrame:
-    place = rest.ranking.rows.keys[-1]
-    segment = (pl.col(place) + pl.lit(first, pl.UInt32)).alias("segment")
+def _estimates_of(rest: Estimates, first: int, influences: pl.DataFrame | None) -> pl.DataFrame:
+    segment = (pl.col("key_0") + pl.lit(first, pl.UInt32)).alias("segment")
     found = rest.keyed().select(segment, *_ESTIMATES, "status", "few_negatives")
     if influences is None:
         return found.with_columns(covariance=pl.lit(0.0)).collect(engine="in-memory")
-    shared = influences.join(rest.keyed_clusters().with_columns(segment), on=["segment", "cluster"])
+    own, clusters = influences.lazy(), rest.keyed_clusters().with_columns(segment)
+    shared = own.join(clusters, on=["segment", "cluster"])
     product = pl.col("influence") * pl.col("influence_right")
     covariances = shared.group_by("segment").agg(covariance=in_order(product.sort()))
     joined = found.join(covariances, on="segment", how="left", maintain_order="left")
