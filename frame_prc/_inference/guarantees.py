@@ -19,15 +19,14 @@ NumPy is an optional dependency: import this module only where guarantees are as
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
 
-from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
-from frame_prc._inference.resamples import SUMS, Class, Curves, Floats, Integers, Sample, by_segment
+from frame_prc._inference.resamples import Class, Curves, Floats, Integers, Sample, by_segment
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
 
@@ -111,7 +110,8 @@ def _most_retrieved(sample: Sample, points: Curves, target: Target) -> float | N
     if least is None:
         return None
     orders = [_order(rows, least * _APART**i) for i in range(_STARTS)]
-    shares = _shares(sample, points, {point for order in orders for point in order}, fails)
+    places = {point for order in orders for point in order}
+    shares = sample.shares(points, places, normal_quantile(1 - 2 * fails))
     for order in orders:
         for point in order:
             tp, fp = float(points.tp[0, point]), float(points.fp[0, point])
@@ -164,21 +164,3 @@ def _rows_at(half: Class) -> Integers:
     """Return how many rows of a class are retrieved at each point."""
     counted = np.where(half.weights > 0, half.sizes, 0)
     return np.append(0, np.cumsum(counted))[half.ends]
-
-
-def _shares(
-    sample: Sample, points: Curves, places: Iterable[int], fails: float
-) -> dict[int, float]:
-    """Return the effective number of rows retrieved at places, as a share of their weight."""
-    ordered = sorted(places)
-    if not sample.n_clusters and sample.are_counts:
-        return dict.fromkeys(ordered, 1.0)
-    sums = pl.DataFrame(
-        [
-            {"tp": points.tp[0, place], "fp": points.fp[0, place], **sample.sums(place)}
-            for place in ordered
-        ],
-        schema=dict.fromkeys(("tp", "fp", *SUMS), pl.Float64()),
-    )
-    found = sums.select(share=share_of_sums(normal_quantile(1 - 2 * fails)))
-    return dict(zip(ordered, found["share"], strict=True))

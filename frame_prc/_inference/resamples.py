@@ -8,7 +8,8 @@ NumPy is an optional dependency: import this module only where replicates are as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -297,29 +298,27 @@ class Sample:
         self, observed: Curves, points: Sequence[int], level: float
     ) -> list[tuple[float, float]]:
         """Return the exact limits of the precision at points of the sample (Clopper & Pearson)."""
-        found = [point if point < observed.tp.shape[1] else None for point in points]
-        counts = {
-            name: [None if point is None else amounts[0, point] for point in found]
-            for name, amounts in (("tp", observed.tp), ("fp", observed.fp))
-        }
-        frame = pl.LazyFrame(counts, schema=dict.fromkeys(counts, pl.Float64()))
-        share = pl.lit(1.0)
-        if self.n_clusters or not self.are_counts:
-            sums = {point: self.sums(point) for point in set(found) if point is not None}
-            unknown = dict.fromkeys(SUMS)
-            rows = [unknown if point is None else sums[point] for point in found]
-            frame = pl.concat(
-                [frame, pl.LazyFrame(rows, schema=dict.fromkeys(SUMS, pl.Float64()))],
-                how="horizontal",
-            )
-            share = share_of_sums(normal_quantile(level))
-        trials = frame.with_columns(share=share).select(
-            hits=pl.col("tp") * pl.col("share"),
-            misses=pl.col("fp") * pl.col("share"),
-            kept=pl.lit(1.0),
+        reached = [point for point in points if point < observed.tp.shape[1]]
+        shares = self.shares(observed, {*reached}, normal_quantile(level))
+        trials = pl.LazyFrame(
+            [(observed.tp[0, i] * shares[i], observed.fp[0, i] * shares[i], 1.0) for i in reached],
+            schema=dict.fromkeys(("hits", "misses", "kept"), pl.Float64()),
+            orient="row",
         )
         limits = with_exact_limits(trials, (1 - level) / 2).select("low", "high")
-        return limits.collect(engine="in-memory").rows()
+        found = dict(zip(reached, limits.collect(engine="in-memory").rows(), strict=True))
+        return [found.get(point, (math.nan, math.nan)) for point in points]
+
+    def shares(self, observed: Curves, points: Collection[int], z: float) -> dict[int, float]:
+        """Return the effective number of rows retrieved at points, as a share of their weight."""
+        ordered = sorted(points)
+        if not self.n_clusters and self.are_counts:
+            return dict.fromkeys(ordered, 1.0)
+        sums = pl.DataFrame(
+            [{"tp": observed.tp[0, i], "fp": observed.fp[0, i], **self.sums(i)} for i in ordered],
+            schema=dict.fromkeys(("tp", "fp", *SUMS), pl.Float64()),
+        )
+        return dict(zip(ordered, sums.select(share_of_sums(z)).to_series(), strict=True))
 
     @property
     def are_counts(self) -> bool:
