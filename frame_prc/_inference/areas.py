@@ -232,10 +232,7 @@ class RocAuc(TiedMeasure):
     of_both_classes = True
     summed_points = CORNERS
 
-    @property
-    def is_defined(self) -> pl.Expr:
-        """Whether there are rows of both classes."""
-        return (POSITIVES > 0) & (NEGATIVES > 0)
+    is_defined = (POSITIVES > 0) & (NEGATIVES > 0)
 
     @property
     def chance(self) -> pl.Expr:

@@ -49,7 +49,7 @@ def bounds(ranking: Ranking, targets: Mapping[str, Target]) -> pl.LazyFrame:
         return [(*bounds_, *(_rows_for(sample, t) for t in targets.values()))]
 
     names = [*targets, *map(of_rows, targets)]
-    return by_segment(ranking, names, found, every_score=True)
+    return by_segment(ranking, ranking.rows, names, found, every_score=True)
 
 
 def of_rows(bound: str) -> str:

@@ -55,7 +55,8 @@ _ROUNDING = 1e-12
 
 def p_values(ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
     """Return keys and ``p_value`` of each segment that has both classes."""
-    cells, rows = cells_of(ranking), ranking.rows
+    rows = ranking.rows
+    cells = cells_of(ranking, rows)
     schema = pl.Schema({"segment": cells.collect_schema()["segment"], "p_value": pl.Float64()})
 
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:

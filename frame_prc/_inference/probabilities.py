@@ -93,11 +93,7 @@ class MeanLoss(TiedMeasure):
     of_hits = False
     few = "few_rows"
     status = OF_ANY_CLASS
-
-    @property
-    def is_defined(self) -> pl.Expr:
-        """Whether there are rows."""
-        return POSITIVES + NEGATIVES > 0
+    is_defined = POSITIVES + NEGATIVES > 0
 
     @property
     def name(self) -> str:

@@ -52,7 +52,8 @@ def variances(rows: Rows, resampling: Draws, bins: Bins | None) -> pl.LazyFrame:
         return [(float(np.var(defined, ddof=1)) if len(defined) > 1 else None,)]
 
     ranking = rank(rows)  # for its segments alone, which are the same in bins
-    return keyed(by_segment(ranking, ["variance"], variance, bins=bins), ranking, "variance")
+    numbered = by_segment(ranking, rows, ["variance"], variance, bins=bins)
+    return keyed(numbered, ranking, "variance")
 
 
 def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame:
@@ -63,6 +64,7 @@ def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame
 
 def over_replicates(
     ranking: Ranking,
+    rows: Rows,
     resampling: Draws,
     statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
     wanted: Mapping[str, pl.Expr],
@@ -72,7 +74,7 @@ def over_replicates(
 ) -> pl.LazyFrame:
     """Return ``segment, order``, and aggregates of what replicates have, such as means."""
 
-    def rows(sample: Sample) -> list[tuple[Any, ...]]:
+    def summarised(sample: Sample) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
             return []
         own = _points(sample.observed()).select(
@@ -86,7 +88,8 @@ def over_replicates(
         found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
         return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
 
-    table = by_segment(ranking, ["order", *wanted], rows, every_score=every_score, bins=bins)
+    names = ["order", *wanted]
+    table = by_segment(ranking, rows, names, summarised, every_score=every_score, bins=bins)
     return table.with_columns(pl.col("order").cast(pl.Int64))
 
 
@@ -140,11 +143,12 @@ def bands(
             high = limits[1] if high == 1 else max(high, limits[1])
             yield recall, height, min(low, limits[0]), high
 
-    return by_segment(ranking, outputs, band)
+    return by_segment(ranking, ranking.rows, outputs, band)
 
 
 def by_segment(
     ranking: Ranking,
+    rows: Rows,
     outputs: Sequence[str],
     summarise: Callable[[Sample], Iterable[tuple[Any, ...]]],
     *,
@@ -152,7 +156,7 @@ def by_segment(
     bins: Bins | None = None,
 ) -> pl.LazyFrame:
     """Return the rows that ``summarise`` makes of each segment with positives."""
-    cells = cells_of(ranking, bins)
+    cells = cells_of(ranking, rows, bins)
     number = cells.collect_schema()["segment"]
     schema = pl.Schema({"segment": number, **dict.fromkeys(outputs, pl.Float64())})
 
@@ -160,18 +164,17 @@ def by_segment(
         samples = _samples(cells, every_score=every_score)
         # Invalid values may get here before the checks report them; NumPy need not warn of them.
         with np.errstate(all="ignore"):
-            rows = [(segment, *row) for segment, sample in samples for row in summarise(sample)]
-        return pl.DataFrame(rows, schema=schema, orient="row")
+            found = [(segment, *row) for segment, sample in samples for row in summarise(sample)]
+        return pl.DataFrame(found, schema=schema, orient="row")
 
-    return in_python(cells, evaluate, schema, in_memory=ranking.rows.in_memory)
+    return in_python(cells, evaluate, schema, in_memory=rows.in_memory)
 
 
-def cells_of(ranking: Ranking, bins: Bins | None = None) -> pl.LazyFrame:
+def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     """Return cells: rows with the same segment, score, class, weight and cluster, and their number.
 
     They are in an order that does not depend on the order of the rows.
     """
-    rows = ranking.rows
     rows.check_no_strata("resampling")
     if bins is None:
         score = unsigned_zero(pl.col("score"), rows.score_dtype)

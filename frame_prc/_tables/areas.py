@@ -158,7 +158,7 @@ class Areas(Table):
         table = self.spec.of(ranking, self.calibration)
         if resampling is not None:
             on = ["segment", "method"]
-            drawn = self._drawn(ranking, resampling)
+            drawn = self._drawn(ranking, rows, resampling)
             table = join(table, drawn, on=on, how="left", maintain_order="left")
         keyed = ranking.segments.with_keys(ranking.with_dropped(table))
         if self.interval is not None:
@@ -167,7 +167,7 @@ class Areas(Table):
             keyed = with_partial_chance(keyed, ranking, self.spec, rows.keys)
         return keyed
 
-    def _drawn(self, ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
+    def _drawn(self, ranking: Ranking, rows: Rows, resampling: Draws) -> pl.LazyFrame:
         """Return the variance of areas over replicates."""
         spec, weighted = self.spec.drawn, ranking.rows.columns.weighted
         methods = pl.Series([*spec.methods], dtype=pl.String)
@@ -182,6 +182,7 @@ class Areas(Table):
 
         drawn = over_replicates(
             ranking,
+            rows,
             resampling,
             areas,
             {"drawn": _AUC.var()},

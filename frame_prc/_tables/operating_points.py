@@ -415,7 +415,9 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
     }
     from frame_prc._inference.resamples import over_replicates  # noqa: PLC0415 - needs NumPy
 
-    drawn = over_replicates(ranking, resampling, rates, means, every_score=every_score)
+    drawn = over_replicates(
+        ranking, ranking.rows, resampling, rates, means, every_score=every_score
+    )
     places = pl.lit(pl.Series([*targets], dtype=pl.Int64)).gather("order")
     return drawn.select("segment", places.alias("order"), *means)
 

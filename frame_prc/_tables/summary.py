@@ -33,7 +33,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.areas import AveragePrecision
-from frame_prc._inference.chance import with_random
+from frame_prc._inference.chance import with_lift, with_normalised, with_random
 from frame_prc._inference.estimates import (
     Estimates,
     effective_clusters,
@@ -57,7 +57,6 @@ from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
-from frame_prc._tables.normalised import with_lift, with_normalised
 from frame_prc._tables.shrunk import Shrunken
 
 LEVEL = "level"
