@@ -17,7 +17,7 @@ from frame_prc._curves.curve import AT_RECALL, THINNED
 from frame_prc._formulas import calibrated_precision, recall
 from frame_prc._lazy import left_join
 from frame_prc._request.specs import LEAST_POINTS, Draws, Target
-from frame_prc._tables.band import Band
+from frame_prc._tables.curves import Band
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc.exceptions import OptionError
 

@@ -22,7 +22,7 @@ from frame_prc._charts.theme import AnyChart
 from frame_prc._charts.tooltips import BESIDE_POINT
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
-from frame_prc._inference.roc_auc import ROC_AUC
+from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
 from frame_prc._curves.counts import Counts
-from frame_prc._curves.curve import Curve, Extras
-from frame_prc._curves.curve_frame import CurveFrame, read_curve
+from frame_prc._curves.curve import Curve, CurveFrame, Extras, read_curve
 from frame_prc._execution import has_numpy
-from frame_prc._inference.roc_auc import ROC_AUC
+from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.options import compared_at
 from frame_prc._request.roles import request
@@ -30,9 +29,9 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._rows.table import Table
-from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc._tables.band import RecallGrid
+from frame_prc._tables.areas import AveragePrecision
 from frame_prc._tables.compare import Differences
+from frame_prc._tables.curves import RecallGrid
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError

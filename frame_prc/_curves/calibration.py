@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_prc._curves.given_by_segment import PREVALENCE, prevalences
 from frame_prc._formulas import effective_number, odds_ratio
-from frame_prc._lazy import aggregated, cached, in_order, left_join, over, segment_join
+from frame_prc._lazy import aggregated, cached, in_order, left_join, segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.columns import Column
@@ -43,34 +43,25 @@ def with_reference(
 ) -> pl.LazyFrame:
     """Add ``reference_odds, reference_prevalence``; these are of all rows, if not given.
 
-    ``points`` have a row that opens each segment; the odds are those of a negative. Points of
-    several models, or with the highest prevalence, are read twice, so they are to be cached, and
-    once: Polars 1.41 loses columns of a frame that is cached twice.
+    ``points`` have a row that opens each segment; the odds are those of a negative. Points are read
+    twice, so they are to be cached, and once: Polars 1.41 loses columns of a frame that is cached
+    twice.
     """
-    segments, model = ranking.segments.table, ranking.rows.model_keys
     if calibration.given is not None:
-        keyed = segments.select("segment", *ranking.rows.keys)
+        keyed = ranking.segments.table.select("segment", *ranking.rows.keys)
         found = prevalences(keyed, calibration.given, ranking.rows)
         return segment_join(points, found.select("segment", *_of_prevalence()))
-    if calibration.table is not None:
-        given = left_join(segments.select("segment", *model), calibration.table, model)
-        return segment_join(points, given.drop(model))
-    if calibration.highest:
-        opening = points.filter("opens").with_columns(**effective_numbers(squares=ranking.squares))
-        keyed = segment_join(opening, segments.select("segment", *model))
-        odds = over(highest_odds(), model)
-        return segment_join(points, keyed.select("segment", *reference_of(odds)))
     if calibration.odds is not None:
         prevalence = pl.lit(calibration.prevalence, pl.Float64)
         return points.with_columns(
             reference_odds=pl.lit(calibration.odds), reference_prevalence=prevalence
         )
-    if not model:
-        return points.with_columns(_of_all_segments(ranking))
-    opening = points.filter("opens").select("segment", "positives", "negatives")
-    models = segment_join(opening, segments.select("segment", *model))
-    totals = (one.sum().over(model) for one in (_POSITIVES, _NEGATIVES))
-    return segment_join(points, models.select("segment", *_of_all(*totals)))
+    model = ranking.rows.model_keys
+    segments, reference = ranking.segments.table.select("segment", *model), calibration.table
+    if reference is None:
+        opening = points.filter("opens").with_columns(**effective_numbers(squares=ranking.squares))
+        reference = reference_of_models(segment_join(opening, segments), calibration, model)
+    return segment_join(points, left_join(segments, reference, model).drop(model))
 
 
 def highest_odds() -> pl.Expr:
@@ -94,7 +85,7 @@ def reference_of_models(
     if calibration.highest:
         found = reference_of(highest_odds())
     else:
-        found = _of_all(_POSITIVES.sum(), _NEGATIVES.sum())
+        found = _of_all(in_order(_POSITIVES), in_order(_NEGATIVES))
     return aggregated(segments, model, *found)
 
 
@@ -201,19 +192,6 @@ def effective_numbers(*, squares: bool) -> dict[str, pl.Expr]:
         name: effective_number(pl.col(column), pl.col(f"{column}_squares"))
         for name, column in classes.items()
     }
-
-
-def of_segments(amount: pl.Expr, *, weighted: bool) -> pl.Expr:
-    """Return the sum of an amount of all segments."""
-    # Not a sum of filtered rows, which Polars 1.41 streams with a wrong height.
-    at_opening = pl.when("opens").then(amount)
-    # How Polars adds up floats at once depends on the number of threads.
-    return at_opening.cum_sum().max().fill_null(0.0) if weighted else at_opening.sum()
-
-
-def _of_all_segments(ranking: Ranking) -> list[pl.Expr]:
-    weighted = ranking.rows.columns.weighted
-    return _of_all(*(of_segments(one, weighted=weighted) for one in (_POSITIVES, _NEGATIVES)))
 
 
 def _of_all(positives: pl.Expr, negatives: pl.Expr) -> list[pl.Expr]:

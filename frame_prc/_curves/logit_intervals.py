@@ -1,17 +1,36 @@
-"""The interval of a measure, symmetric on the logit scale, and what it says of it.
+"""Limits of shares, and what clustered or weighted rows tell of one.
 
-Columns are expressions of Polars or of Narwhals; ``col`` is that of the library. Tables have
-``n_pos, status, estimate, shortfall, n_effective`` and ``random_average_precision``.
+Columns are expressions of Polars or of Narwhals; ``col`` is that of the library.
+
+At a threshold let cluster c have TP_c true positives among Q_c retrieved rows, of TP among Q in
+all. The precision p = TP / Q is a ratio of sums over clusters, so its variance is, linearised,
+
+    V = m / (m - 1) * sum((TP_c - p Q_c)^2) / Q^2,    m = Q^2 / sum(Q_c^2)
+
+where m is the effective number of clusters. The interval at a given threshold goes by both. For the
+exact one at a chosen threshold, the rows tell as much as n independent ones if n / Q is the ratio
+of p (1 - p) / (Q - 1) to V. The variance is itself an estimate: n, at most Q, is divided by the
+square of the ratio of Student's t with m - 1 degrees of freedom to that with Q - 1 (Korn & Graubard
+1998, Survey Methodology 24:193). So if every row is a cluster, n is exactly Q.
+
+If p is 0 or 1, or there is a single cluster, V is 0 and does not tell how alike the rows of a
+cluster are. Then n is m, as if they were copies.
+
+With weights, TP_c and Q_c are sums of weights, and a row is a cluster unless clusters are given.
+Where Q counts rows, the number of rows takes its place.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from frame_prc._formulas import library, normal_quantile, wallace
-from frame_prc._request.specs import Interval
+import polars as pl
+
+from frame_prc._formulas import effective_number, library, normal_quantile, wallace
+from frame_prc._lazy import in_order
+from frame_prc._ranking.sums import CLUSTER_SUMS
 
 # With fewer, a 95 % interval visibly covers less: see tests/benchmarks/simulations.md.
 FEW_POSITIVES = 20
@@ -39,52 +58,6 @@ ROUNDING_OF_VARIANCE = 1e-24
 _ROUNDING = 1e-12
 
 
-def interval_columns(
-    col: Col,
-    interval: Interval,
-    *,
-    few_negatives: Any = None,
-    clustered: bool = False,
-    few: str | None = None,
-    of_both_classes: bool = False,
-    is_share: bool = False,
-) -> Iterator[dict[str, Any]]:
-    """Yield the columns of an interval, and the status, to be added one after the other."""
-    area, shortfall = col(ESTIMATE), col("shortfall")
-    when = library(area).when
-    if interval.method == "boyd":
-        # As published: with the normal quantile, and without an interval at 0 and 1.
-        variance = area * shortfall / col("n_pos")
-        quantile = library(area).lit(normal_quantile(interval.level))
-    else:
-        # A sample whose replicates or clusters are all alike does not tell how its area varies.
-        varies = has_variance(col) & shows_spread(col("variance"), area, shortfall)
-        variance = when(varies).then(col("variance"))
-        quantile = student_quantile(col, interval.level)
-    inside = (area > 0) & (shortfall > 0)
-    # Each step is a column, as engines repeat an operand of a division, and so of all within it.
-    yield {
-        "std_error": when(inside).then(variance.sqrt().fill_nan(None)),
-        "quantile_of_interval": quantile,
-    }
-    # exp of half the width on the logit scale: this way no logit is taken and nothing overflows.
-    half = -col("quantile_of_interval") * col("std_error") / (area * shortfall)
-    yield {"factor_of_interval": half.exp()}
-    yield limits_of(area, shortfall, col("factor_of_interval"))
-    if interval.method != "boyd":
-        yield from _lower_without_bias(col)
-        yield _at_edges(col, interval)
-    if is_share:
-        yield {"ci_high": _as_of_none(col("ci_high"), col("n_trials"), interval.tail)}
-    found = status(
-        col, few_negatives, clustered=clustered, few=few, of_both_classes=of_both_classes
-    )
-    yield {"status": found}
-    yield {"status": status_of_limits(col)}
-    below = col("ci_high") < col(RANDOM) * (1 - _ROUNDING)
-    yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
-
-
 def limits_of(estimate: Any, shortfall: Any, factor: Any) -> dict[str, Any]:
     """Return the limits where the odds are the estimate's times and over ``factor``, at most 1."""
     low, high = estimate * factor, shortfall * factor
@@ -97,52 +70,22 @@ def limits_of_share(
     """Return the limits ``low, high`` of a share of hits: those of a measure that is one.
 
     ``moments`` are its variance, and the effective numbers of what is independent and of trials
-    (see :func:`_at_edges`); of rows that count as one they follow from the share. Null without
+    (see :func:`exact_limits`); of rows that count as one they follow from the share. Null without
     rows, and where a single one is in effect all there is, or all are alike.
     """
     n, lib = hits + misses, library(hits)
     share, rest = hits / n, misses / n
     variance, units, trials = moments or (share * rest / n, n, n)
-    half = -_student_quantile(units, level) * variance.sqrt() / (share * rest)
+    half = -student_quantile(units, level) * variance.sqrt() / (share * rest)
     inside = lib.when((units.round() > 1) & shows_spread(variance, share, rest))
     low, high = map(inside.then, limits_of(share, rest, half.exp()).values())
     is_known, tail = n > 0, (1 - level) / 2
     best, worst = (is_known & (one == 0) for one in (misses, hits))
-    low, high = _exact(low, high, best, worst, units, trials, tail)
-    return {"low": low, "high": _as_of_none(high, trials, tail)}
+    low, high = exact_limits(low, high, best, worst, units, trials, tail)
+    return {"low": low, "high": as_of_none(high, trials, tail)}
 
 
-def status_of_limits(col: Col, low: str = "ci_low") -> Any:
-    """Return the status, which says so if nothing else tells why there are no limits."""
-    lacks = (col("status") == "ok") & col(low).is_null()
-    when = library(col("status")).when
-    return when(lacks).then(_text(col, "no_std_error")).otherwise(col("status"))
-
-
-def _lower_without_bias(col: Col) -> Iterator[dict[str, Any]]:
-    """Yield the lower limit of an area that is too high on average: from the area less its bias.
-
-    The bias is null where it is not known. The upper limit stays, so the interval covers more, not
-    less, where the bias is badly estimated.
-    """
-    bias, low, less = col("bias"), col("ci_low"), col("area_less_bias")
-    when, least = library(low).when, col(ESTIMATE) / 10
-    # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
-    unbiased = col(ESTIMATE) - bias
-    yield {"area_less_bias": when(unbiased < least).then(least).otherwise(unbiased)}
-    half = -col("quantile_of_interval") * col("std_error") / (less * (1 - less))
-    yield {"factor_less_bias": half.exp()}
-    yield {"low_less_bias": limits_of(less, 1 - less, col("factor_less_bias"))["ci_low"]}
-    lower = col("low_less_bias")
-    yield {"ci_low": when((bias > 0) & (lower < low)).then(lower).otherwise(low)}
-
-
-def has_variance(col: Col) -> Any:
-    """Return whether there are 2 or more positives (or clusters of them), as a variance needs."""
-    return col("n_effective").round() > 1
-
-
-def student_quantile(col: Col, level: float) -> Any:
+def student_quantile(number: Any, level: float) -> Any:
     """Return the quantile of Student's t, since the standard error is itself an estimate.
 
     With m effective positives it has m - 1 degrees of freedom. t uses m - 1 and our variance m; the
@@ -151,38 +94,24 @@ def student_quantile(col: Col, level: float) -> Any:
     this is within 0.1 % of Student's t at levels up to 95 %, and within 0.25 % at 99 %; with fewer
     it is too wide, at 95 % by 4 % with 2 degrees and by 38 % with 1.
     """
-    return _student_quantile(col("n_effective"), level)
-
-
-def _student_quantile(number: Any, level: float) -> Any:
     degrees = number - 1
     normal = normal_quantile(level) / wallace(degrees)
     return (number * ((normal**2 / degrees).exp() - 1)).sqrt()
 
 
-def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
-    """Return the limits, with exact ones at 0 and 1, where the logit interval has no width.
-
-    They are the binomial limits for ``n_effective`` trials of which all fail or all succeed
-    (Clopper & Pearson 1934, doi 10.2307/2331986). Rows with a few errors cannot show a higher area
-    than as many rows without any: the lower limit is at most that of an area of 1. Near 1 the logit
-    interval alone is too narrow, as a positive that ranks far down may be missing by chance: of
-    200 positives with an area of .999, it covered 90 %, and with this limit 98 %. Positives
-    of a cluster need not fail together: ``n_trials`` is their number over what clusters multiply
-    the variance by. A mean of segments has no such number.
-    """
-    known = ~col("n_effective").is_null()
-    best = known & (col("status") == "ok") & (col("shortfall") == 0)
-    worst = known & (col("status") != "no_positives") & (col(ESTIMATE) == 0)
-    numbers = (col("n_effective"), col("n_trials"), interval.tail)
-    low, high = _exact(col("ci_low"), col("ci_high"), best, worst, *numbers)
-    return {"ci_low": low, "ci_high": high}
-
-
-def _exact(
+def exact_limits(
     low: Any, high: Any, best: Any, worst: Any, units: Any, trials: Any, tail: float
 ) -> tuple[Any, Any]:
-    """Return limits with those of as many units that all succeed or fail, and of as many trials."""
+    """Return limits with exact ones at 0 and 1, where the logit interval has no width.
+
+    They are the binomial limits for as many ``units`` that all fail or all succeed (Clopper &
+    Pearson 1934, doi 10.2307/2331986). Rows with a few errors cannot show a higher area than as
+    many rows without any: the lower limit is at most that of an area of 1. Near 1 the logit
+    interval alone is too narrow, as a positive that ranks far down may be missing by chance: of
+    200 positives with an area of .999, it covered 90 %, and with this limit 98 %. Positives
+    of a cluster need not fail together: ``trials`` is their number over what clusters multiply
+    the variance by. A mean of segments has no such number.
+    """
     when = library(low).when
     alike, most = tail ** (1 / units), tail ** (1 / trials)
     low = when(~trials.is_null() & (low > most)).then(most).otherwise(low)
@@ -191,7 +120,7 @@ def _exact(
     return low, when(best).then(1.0).otherwise(high)
 
 
-def _as_of_none(high: Any, trials: Any, tail: float) -> Any:
+def as_of_none(high: Any, trials: Any, tail: float) -> Any:
     """Return the upper limit of a share, which is at least that of as many trials that all fail.
 
     Of 60 positives with weights, a recall of .05 was covered in 89 %, and with this limit in 96 %.
@@ -246,3 +175,173 @@ def random_areas(positives: Any, negatives: Any, shares: Any, retrieved: Any) ->
     area = shares / n * of_negatives + retrieved / n * of_positives
     shortfall = (retrieved - shares) / n * of_negatives + (n - retrieved) / n
     return {RANDOM: area, RANDOM_SHORTFALL: shortfall}
+
+
+# --- what clustered or weighted rows tell of a precision ---------------------------------------
+
+# With so few effective rows an interval reaches from 0 to 1, and no number underflows.
+_LEAST_SHARE = 1e-100
+# Of all units of a point, where the prevalence is given; and what of these is retrieved.
+SHARES_OF_CLASSES = ("of_positives", "of_negatives")
+RATES_OF_CLASSES = ("recall", "fpr")
+# Of a share of hits: its variance, the effective number of what is independent, and of trials.
+MOMENTS = ("variance", "units", "trials")
+
+_TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
+_TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
+
+
+def moments_of_clusters() -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Return the variance of the precision, and the effective numbers of clusters and of trials."""
+    sizes = _TP_SQUARED + 2 * _TP_TIMES_FP + _FP_SQUARED  # the sum of Q_c^2
+    total = _RETRIEVED.cast(pl.Float64)
+    variance, units = _spread() / total**4, total / sizes * total
+    as_rows = _TP * _FP / total**2 / variance
+    return variance, units, pl.max_horizontal(pl.min_horizontal(as_rows, total), units)
+
+
+def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.LazyFrame:
+    """Return ``keys, tp, fp, share`` and ``MOMENTS`` from sums of clusters, or of weighted rows.
+
+    ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
+    that they are of, ``tp_squares, fp_squares``, the squares of the weights of these, and
+    ``unseen``: how much a miss weighs, for points that have none. ``share`` is the effective number
+    of rows over the sum of weights. Where the prevalence is given, these are all units, with their
+    shares of both classes, and of what is retrieved of these: how many of a class there are changes
+    nothing. Then rows may tell more than they would by themselves, but not more than unweighted
+    ones do.
+    """
+    is_given = SHARES_OF_CLASSES[0] in units.collect_schema()
+    # Sorted, so that no sum depends on the order of the rows.
+    total = in_order(_RETRIEVED.sort()).over(keys)
+    used = units if is_given else units.filter(_RETRIEVED > 0)
+    scaled = used.with_columns(hit=_TP / total, size=_RETRIEVED / total)
+    precision = in_order(pl.col("hit").sort()).over(keys)
+    off = pl.col("hit") - precision * pl.col("size")
+    shares = [pl.col(name) for name in SHARES_OF_CLASSES] if is_given else []
+    if is_given:
+        off -= precision * (1 - precision) * (shares[0] - shares[1])
+    points = (
+        scaled.with_columns(off=off)
+        .group_by(keys)
+        .agg(
+            *(in_order((share**2).sort()) ** 2 for share in shares),
+            *(in_order(pl.col(name).sort()) for name in (RATES_OF_CLASSES if is_given else ())),
+            tp=in_order(_TP.sort()),
+            fp=in_order(_FP.sort()),
+            rows=pl.col("rows").sum(),
+            **{name: in_order(pl.col(name).sort()) for name in ("tp_squares", "fp_squares")},
+            sizes=in_order((pl.col("size") ** 2).sort()),
+            spread=in_order((pl.col("off") ** 2).sort()),
+            unseen=pl.col("unseen").first(),
+        )
+    )
+    if is_given:
+        points = _at_prevalence(points, shares)
+    return with_moments(points, z).select(*keys, "tp", "fp", "share", *MOMENTS)
+
+
+def _at_prevalence(points: pl.LazyFrame, shares: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """Return points with how much their rows tell at most, and a spread that is not too small."""
+    # Where all rows of a class are retrieved, they tell as little of others as if one were not.
+    least = (_TP * _FP / _RETRIEVED**2) ** 2 * pl.sum_horizontal(shares)
+    recall, fpr = map(pl.col, RATES_OF_CLASSES)
+    most = _RETRIEVED / ((1 - recall) * _FP + (1 - fpr) * _TP)
+    spread = pl.max_horizontal("spread", least)
+    return points.with_columns(spread, most=most)
+
+
+def of_rows_at_prevalence(points: pl.LazyFrame, level: float) -> pl.LazyFrame:
+    """Add ``MOMENTS`` to points of rows that count as one, of which the prevalence is given.
+
+    Points have ``tp, fp, fn, tn, positives, negatives``. Each row is a unit of what
+    :func:`share_of_units` adds up.
+    """
+    positives, negatives = (pl.col(one).cast(pl.Float64) for one in ("positives", "negatives"))
+    p, q = _TP / _RETRIEVED, _FP / _RETRIEVED
+    of_cells = {
+        "tp": q / _RETRIEVED - p * q / positives,
+        "fp": p / _RETRIEVED - p * q / negatives,
+        "fn": p * q / positives,
+        "tn": p * q / negatives,
+    }
+    sums = points.with_columns(
+        rows=_RETRIEVED,
+        sizes=1 / _RETRIEVED,
+        spread=pl.sum_horizontal(pl.col(cell) * moved**2 for cell, moved in of_cells.items()),
+        tp_squares=_TP,
+        fp_squares=_FP,
+        unseen=pl.lit(1.0),
+        fpr=_FP / negatives,
+    )
+    shares = [1 / positives**2, 1 / negatives**2]
+    return with_moments(_at_prevalence(sums, shares), normal_quantile(level))
+
+
+def with_moments(points: pl.LazyFrame, z: float) -> pl.LazyFrame:
+    """Add ``share`` (see :func:`share_of_sums`) and ``MOMENTS`` to sums over units of points."""
+    is_given = "most" in points.collect_schema()
+    most = pl.col("most") if is_given else 1.0
+    variance = pl.col("spread")
+    if is_given:
+        variance = pl.max_horizontal("spread", _independent() / most)
+    clusters = 1 / pl.col("sizes")
+    found = points.with_columns(share=share_of_sums(z, most=most))
+    return found.with_columns(
+        variance=variance, units=pl.min_horizontal(clusters, _of_misses())
+    ).with_columns(trials=_trials())
+
+
+def _independent() -> pl.Expr:
+    """Return what the spread would be if every row were a cluster."""
+    return _TP * _FP / _RETRIEVED**2 * (1 - pl.col("sizes")) / (pl.col("rows") - 1)
+
+
+def _of_misses() -> pl.Expr:
+    """Return how many misses of usual weight weigh as much as all hits, of points without one."""
+    # Without a negative nothing says what a miss weighs; Polars 1.41 takes NaN for the lowest.
+    return pl.when(_FP == 0).then((_TP / pl.col("unseen")).fill_nan(None))
+
+
+def _trials() -> pl.Expr:
+    """Return the effective number of rows over what clusters multiply the variance by."""
+    hits, misses = pl.col("tp_squares"), pl.col("fp_squares")
+    rows = effective_number(_RETRIEVED, hits + misses)
+    by_rows = (hits * _FP**2 + misses * _TP**2) / _RETRIEVED**4
+    as_rows = rows * by_rows / pl.col("variance")
+    return pl.max_horizontal(pl.min_horizontal(as_rows, rows), "units")
+
+
+def share_of_sums(z: float, *, most: pl.Expr | float = 1.0) -> pl.Expr:
+    """Return the effective number of rows over the sum of their weights.
+
+    Points have the weights ``tp`` and ``fp``, and the number of ``rows``. With weights as shares of
+    all retrieved, ``sizes`` is the sum of squares of the weights of clusters, and the column
+    ``spread`` that of how far their hits are from those expected. ``unseen`` is how much a miss
+    weighs. The rows tell up to ``most`` times as much as independent ones.
+    """
+    rows, sizes, clusters = pl.col("rows"), pl.col("sizes"), 1 / pl.col("sizes")
+    deflation = pl.min_horizontal(_independent() / pl.col("spread"), most)
+    quantiles = _student_square(rows - 1, z) / _student_square(clusters - 1, z)
+    told = rows * (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, most)
+    untold = (_TP == 0) | (_FP == 0) | (1 - sizes < _ROUNDING)
+    least = pl.min_horizontal(clusters, _of_misses())
+    number = pl.when(untold).then(least).otherwise(told)
+    return number / _RETRIEVED
+
+
+def _spread() -> pl.Expr:
+    """Return the sum of ``(Q TP_c - TP Q_c)^2``, in integers, so that nothing is lost."""
+    tp, fp = _TP.cast(pl.Int128), _FP.cast(pl.Int128)
+    crossed = fp * fp * _TP_SQUARED - 2 * (tp * fp * _TP_TIMES_FP) + tp * tp * _FP_SQUARED
+    return crossed.cast(pl.Float64)
+
+
+def _student_square(degrees: pl.Expr, z: float) -> pl.Expr:
+    """Return the squared quantile of Student's t, from that of the normal (Wallace 1959).
+
+    ``exp(x) - 1`` is computed as ``2 exp(x / 2) sinh(x / 2)``, where nothing cancels.
+    """
+    half = (z / wallace(degrees)) ** 2 / degrees / 2
+    square: pl.Expr = degrees * (2 * half.exp() * half.sinh())
+    return square

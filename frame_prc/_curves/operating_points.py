@@ -38,7 +38,6 @@ from frame_prc._formulas import (
 from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import is_corner
 from frame_prc._request.options import check_row_number
 from frame_prc._request.specs import Target
 from frame_prc._request.targets import check_unweighted_ties, cuts_ties
@@ -161,7 +160,7 @@ def operating_points(
     parts = []
     if targets:
         wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
-        best_points = _best_points(found, targets, ranking, any_score=any_score)
+        best_points = _best_points(found, targets, ranking)
         if cuts_ties(targets):
             best_points = _with_expected(best_points, found, targets, ranking)
         on = ["segment", "order"]
@@ -177,27 +176,17 @@ def operating_points(
     return sized.with_columns(_rates(ranking, targets))
 
 
-def _best_points(
-    points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking, *, any_score: bool
-) -> pl.LazyFrame:
-    """Return ``segment, order`` and the point of each target; ``any_score`` says all are given."""
-    numbered, in_memory = dict(enumerate(targets)), ranking.rows.many_in_memory
-    parts = in_parts(points, at_once=in_memory)
-    groups = [(parts, numbered)]
-    if any_score and in_memory:
-        # Most targets need only the corners, which are fewer.
-        corners = [part.filter(is_corner(_OPENS, _TP)) for part in parts]
-        everywhere = {i: t for i, t in numbered.items() if is_of_any_score(t)}
-        others = {i: t for i, t in numbered.items() if i not in everywhere}
-        groups = [(parts, everywhere), (corners, others)]
-    plans = []
-    for some, group in groups:
-        if group:
-            merits = merits_of(group, ranking)
-            rated = [part.with_columns(**merits) for part in some]
-            plans.append([chosen(part, [*group], ranking) for part in rated])
+def _best_points(points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment, order`` and the point of each target."""
+    numbered = dict(enumerate(targets))
+    merits, parts = (
+        merits_of(numbered, ranking),
+        in_parts(points, at_once=ranking.rows.many_in_memory),
+    )
+    best_of = [chosen(part.with_columns(**merits), [*numbered], ranking) for part in parts]
     # Thresholds are only read from the points that are chosen.
-    return ranking.with_score(concat(ranking.rows.windowed_in_parts(*plans)))
+    [found] = ranking.rows.windowed_in_parts(best_of)
+    return ranking.with_score(found)
 
 
 def _with_expected(

@@ -13,13 +13,17 @@ import narwhals as nw
 
 from frame_prc._curves.areas import (
     AVERAGE_PRECISION,
+    STEP_AREAS,
     TIE_BOUNDS,
     UNDEFINED,
     AreaSpec,
     bounds_of_tie,
+    ends,
+    growth,
+    has_area,
+    precision_before,
 )
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, has_area, precision_before
 from frame_prc._engines.curve import with_highest
 from frame_prc._engines.estimates import looked_up, referred
 from frame_prc._engines.operations import Engine, Frame

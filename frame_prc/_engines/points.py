@@ -7,7 +7,6 @@ task, its sums are those of its ranges of scores, added up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import narwhals as nw
 import polars as pl
@@ -18,7 +17,7 @@ from frame_prc._engines.rows import Counted
 from frame_prc._engines.running_sums import running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, read_back
 from frame_prc._formulas import exact_parts, rounding_of
-from frame_prc._inference.dialect import OPENS, Dialect
+from frame_prc._inference.measure import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.thresholds import threshold_dtype
 from frame_prc._rows.rules import SQUARES
@@ -75,32 +74,15 @@ def fresh(points: Frame) -> Frame:
     )
 
 
-@dataclass(frozen=True)
 class InEngine(Dialect):
     """Points inside an engine; a null score stands for the rows that are never retrieved."""
 
-    counted: Counted
     lib = nw
 
-    @property
-    def squares(self) -> bool:  # type: ignore[override]
-        """Whether there are sums of squared weights."""
-        return self.counted.squares
-
-    @property
-    def ascending(self) -> bool:  # type: ignore[override]
-        """Whether a lower score means more likely positive."""
-        return self.counted.ascending
-
-    @property
-    def score_dtype(self) -> pl.DataType:  # type: ignore[override]
-        """The dtype of scores."""
-        return self.counted.score_dtype
-
-    @property
-    def threshold_dtype(self) -> pl.DataType:  # type: ignore[override]
-        """The dtype of thresholds."""
-        return threshold_dtype(self.counted.score_dtype)
+    def __init__(self, counted: Counted) -> None:
+        self.counted, self.squares, self.ascending = counted, counted.squares, counted.ascending
+        self.score_dtype = counted.score_dtype
+        self.threshold_dtype = threshold_dtype(counted.score_dtype)
 
     def with_amounts(self, points: Frame, fp: str = "fp", *, whole: bool = True) -> Frame:  # noqa: ARG002
         """Add the counts of each score."""

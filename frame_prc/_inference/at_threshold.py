@@ -20,8 +20,14 @@ import polars as pl
 from frame_prc._curves.given_thresholds import NO_THRESHOLD
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import effective_number
-from frame_prc._inference.dialect import OPENS, Dialect, InPolars
-from frame_prc._inference.measure import IS_FEW, OF_ANY_CLASS, UNDEFINED_IF_NULL, TiedMeasure
+from frame_prc._inference.measure import (
+    IS_FEW,
+    OF_ANY_CLASS,
+    OPENS,
+    UNDEFINED_IF_NULL,
+    Dialect,
+    TiedMeasure,
+)
 from frame_prc._inference.moving_threshold import (
     BEFORE,
     HIGHER,
@@ -206,7 +212,7 @@ class AtThreshold(TiedMeasure):
         is_last = opens.shift(-1, fill_value=True)
         marks = MARKS if self._moves else (REACHED,)
         crosses = [pl.col(one) & ~pl.col(one).shift(-1, fill_value=False) for one in marks]
-        marked: pl.LazyFrame = self._marked(ties, InPolars(ranking))
+        marked: pl.LazyFrame = self._marked(ties, Dialect(ranking))
         return marked.filter(pl.any_horizontal(opens, *crosses, is_last))
 
     @property

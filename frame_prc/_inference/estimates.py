@@ -1,26 +1,41 @@
-"""Estimates of segments: a measure, its variance, and what the variance rests on."""
+"""Estimates of segments: a measure, its variance, and what the variance rests on.
+
+0/1 predictions have one threshold, and their average precision is that of a single point. It says
+nothing of how a model ranks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
+    FEW_SCORES,
     SHORTFALL,
-    has_variance,
     shows_spread,
-    status,
 )
-from frame_prc._formulas import sizes
-from frame_prc._inference.average_precision import AveragePrecision
-from frame_prc._inference.bootstrap import with_levels
-from frame_prc._inference.measure import IS_FEW, Measure, spreads, spreads_of, sums_of
+from frame_prc._formulas import sizes, without_nan
+from frame_prc._inference.areas import AveragePrecision, PartialRocAuc, RocAuc
+from frame_prc._inference.at_threshold import AtThreshold
+from frame_prc._inference.intervals import with_levels
+from frame_prc._inference.measure import (
+    IS_FEW,
+    Measure,
+    TiedMeasure,
+    parts_at,
+    spreads,
+    spreads_at,
+    spreads_of,
+    sums_of,
+)
+from frame_prc._inference.probabilities import LOSSES, BesideRate, MeanLoss
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
@@ -29,12 +44,33 @@ from frame_prc._inference.row_influence import (
     numbered,
     with_influences,
 )
-from frame_prc._lazy import cached, in_order, segment_join
+from frame_prc._lazy import aggregated, cached, in_order, left_join, segment_join
+from frame_prc._ranking.narrow_keys import sampled_scores
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.running_sums import Points
+from frame_prc._request.specs import OF_CURVE, Measured
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.checks import check_of, with_checks
-from frame_prc._rows.rows import Rows
+from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.rules import bin_rules
+
+# --- the measures by name ----------------------------------------------------------------------
+
+
+def measure_of(asked: Measured) -> Measure:
+    """Return the measure that is asked for."""
+    if asked.name in OF_CURVE:
+        return AveragePrecision(asked.calibration)
+    if asked.name == RocAuc.name:
+        return RocAuc()
+    if asked.at is None:
+        return (MeanLoss if asked.name in LOSSES else BesideRate)(of=asked.name)
+    if asked.name == PartialRocAuc.name:
+        return PartialRocAuc(fpr=asked.at.value)
+    return AtThreshold(of=asked.name, at=asked.at)
+
+
+# --- estimates of segments ---------------------------------------------------------------------
 
 # Equal weights stand for odds that differ from those of their rows by a rounding error.
 _ROUNDING_OF_K = 1e-9
@@ -70,25 +106,40 @@ class Estimates:
     @classmethod
     def of(cls, rows: Rows, measure: Measure | None = None, bins: Bins | None = None) -> Estimates:
         """Return the estimates of rows, in their bins; by default the average precision."""
-        measure = measure or AveragePrecision()
+        [found] = cls.of_each(rows, [measure or AveragePrecision()], bins)
+        return found
+
+    @classmethod
+    def of_each(
+        cls,
+        rows: Rows,
+        measures: Sequence[Measure],
+        bins: Bins | None = None,
+        *,
+        scored: bool = False,
+    ) -> list[Estimates]:
+        """Return the estimates by several measures, which share a ranking and its points."""
+        scored = scored or any(one.scored for one in measures)
         if rows.elsewhere is not None:
-            found: Estimates = rows.elsewhere.estimates(rows, [measure], bins)[0]
-        elif not rows.row_by_row:
-            found = cls(rank(rows, bins, squares=True, scored=measure.scored), measure)
+            found: list[Estimates] = rows.elsewhere.estimates(rows, measures, bins)
+        elif rows.row_by_row:
+            found = cls.by_rows(numbered(_binned_rows(rows, bins)), measures, scored=scored)
         else:
-            found = cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
-        return found if bins is None else replace(found, binned=True)
+            squares = not rows.columns.lacks_squares
+            ranking = rank(rows, bins, squares=squares, scored=scored)
+            found = [cls(ranking, measure) for measure in measures]
+            if len(found) > 1:
+                found = _at_shared_points(found, ranking)
+        return found if bins is None else [replace(one, binned=True) for one in found]
 
     @classmethod
-    def by_rows(cls, rows: Rows, measure: Measure) -> Estimates:
+    def by_rows(
+        cls, rows: Rows, measures: Sequence[Measure], *, scored: bool = False
+    ) -> list[Estimates]:
         """Return the estimates of numbered rows, with the influence of each row."""
-        ranking = rank(rows, squares=True, numbered=True, scored=measure.scored)
-        return cls.with_rows(ranking, measure)
-
-    @classmethod
-    def with_rows(cls, ranking: Ranking, measure: Measure) -> Estimates:
-        """Return the estimates of a ranking of numbered rows, with the influence of each row."""
-        return cls(ranking, measure, RowInfluence(ranking, measure))
+        scored = scored or any(one.scored for one in measures)
+        ranking = rank(rows, squares=True, numbered=True, scored=scored)
+        return [cls(ranking, one, RowInfluence(ranking, one)) for one in measures]
 
     @property
     def _name(self) -> Hashable:
@@ -131,10 +182,11 @@ class Estimates:
             multiply the variance by. With calibration also ``reference_prevalence``.
         """
         if self._name is None:
-            return self._table()
-        return self.ranking.rows.keep_table(self._name, self._table)
+            return self.computed()
+        return self.ranking.rows.keep_table(self._name, self.computed)
 
-    def _table(self) -> pl.LazyFrame:
+    def computed(self) -> pl.LazyFrame:
+        """Return the same, which is not kept."""
         areas = self.areas()
         if not self.ranking.rows.clustered:
             return self._with_few(areas.with_columns(n_trials="n_effective"))
@@ -193,6 +245,23 @@ class Estimates:
     def keyed_clusters(self) -> pl.LazyFrame:
         """Return the sums of clusters with keys in place of the numbers of segments."""
         return self.ranking.segments.with_keys(self.clusters)
+
+
+def _at_shared_points(estimates: Sequence[Estimates], ranking: Ranking) -> list[Estimates]:
+    """Return estimates whose sums are taken at the points that measures share, if they do."""
+
+    @cache
+    def parts_of(points: Points) -> list[pl.LazyFrame]:
+        return list(map(ranking.rows.once, parts_at(ranking, points)))
+
+    found = []
+    for one in estimates:
+        spread, measure = None, one.measure
+        if isinstance(measure, TiedMeasure):
+            # Each by itself: Polars 1.41.0 panics at many plans at once.
+            spread = spreads_at(parts_of(measure.summed_points), ranking, measure)
+        found.append(replace(one, spread=spread))
+    return found
 
 
 def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
@@ -256,19 +325,7 @@ def unbiased_variance(measure: Measure) -> pl.Expr:
     # That of both classes is unbiased as it is.
     variance = variance if measure.of_both_classes else variance * m / (m - 1)
     spread = shows_spread(variance, pl.col(ESTIMATE), pl.col(SHORTFALL))
-    return pl.when(has_variance(pl.col) & spread).then(variance)
-
-
-def status_of(measure: Measure, *, clustered: bool) -> pl.Expr:
-    """Return the status of an estimate, which says so if it rests on too few rows."""
-    found: pl.Expr = status(
-        pl.col,
-        pl.col("few_negatives"),
-        clustered=clustered,
-        few=measure.few if measure.counted else None,
-        of_both_classes=measure.of_both_classes,
-    )
-    return found
+    return pl.when((m.round() > 1) & spread).then(variance)
 
 
 def _multiplied(by_rows: pl.Expr, by_clusters: pl.Expr) -> pl.Expr:
@@ -321,3 +378,83 @@ def _binned_rows(rows: Rows, bins: Bins | None) -> Rows:
         usable=pl.col("usable") if usable else None,
         n_dropped=(~pl.col("usable")).cast(pl.Int64) if usable else None,
     )
+
+
+# --- models whose scores have at most two values -----------------------------------------------
+
+_STATUS = pl.col("status")
+# So many scores of a sample are more than two, null and NaN.
+_SAMPLE, _FEW = 1_000, 4
+
+
+def models_with_few_scores(rows: Rows) -> pl.LazyFrame:
+    """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
+    if rows.elsewhere is not None:
+        found: pl.LazyFrame = rows.elsewhere.few_scores(rows)
+        return found
+    return rows.keep_table(FEW_SCORES, partial(_with_few_scores, rows))
+
+
+def _with_few_scores(rows: Rows) -> pl.LazyFrame:
+    samples = sampled_scores(rows, _SAMPLE) if rows.many_in_memory and not rows.model_keys else []
+    if samples and samples[0].n_unique() > _FEW:
+        return pl.LazyFrame({FEW_SCORES: [False]})
+    if len(rows.columns.scores) == 1:
+        return _used(aggregated(rows.used(), rows.model_keys, few_scores=_at_ends("score", rows)))
+    # Side by side, models need no groups.
+    names, wide = list(rows.columns.request.models), side_by_side(rows)
+    used = wide.frame
+    if wide.usable is not None:  # each model has rows of its own, of those with a truth
+        used = used.filter(pl.all_horizontal(pl.col(*wide.columns.classes).is_not_null()))
+    flags = _flags(used, wide)
+    [key] = rows.model_keys
+    long = flags.select(
+        pl.lit(names, dtype=pl.List(pl.String)).alias(key),
+        pl.concat_list(cs.all()).alias(FEW_SCORES),
+    )
+    return long.explode(key, FEW_SCORES, empty_as_null=False)
+
+
+def with_few_scores(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Replace the status ``"ok"`` in the rows of such models."""
+    found = left_join(table, models_with_few_scores(rows), rows.model_keys)
+    return _with_status(found, pl.col(FEW_SCORES)).drop(FEW_SCORES)
+
+
+def with_few_scores_of_pairs(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Replace the status ``"ok"`` where one of two models is such a one."""
+    names, wide = list(rows.columns.request.models), side_by_side(rows)
+    there = rows.elsewhere
+    flags = _flags(wide.used(), wide) if there is None else there.few_scores_of_pairs(wide)
+    flagged = [f"few_{i}" for i in range(len(names))]
+    of_pair = (
+        pl.col(flag) & pl.any_horizontal(pl.col("model", "baseline") == name)
+        for flag, name in zip(flagged, names, strict=True)
+    )
+    found = left_join(table, flags, [])
+    return _with_status(found, pl.any_horizontal(of_pair)).drop(flagged)
+
+
+def _flags(used: pl.LazyFrame, wide: Rows) -> pl.LazyFrame:
+    """Return one row with ``few_0, few_1, ...`` of models side by side."""
+    places = range(len(wide.columns.scores))
+    return _used(used.select(_at_ends(f"score_{i}", wide).alias(f"few_{i}") for i in places))
+
+
+def _used(flags: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the same flags, in rows whose number is right where none of them is looked at."""
+    # Always true. Of an aggregate that is not used Polars 1.41 takes the height of its input.
+    return flags.filter(pl.all_horizontal(cs.starts_with("few_").is_not_null()))
+
+
+def _at_ends(name: str, rows: Rows) -> pl.Expr:
+    """Return whether all scores are the lowest or the highest of a model."""
+    score = without_nan(pl.col(name), rows.score_dtype)
+    return ((score == score.min()) | (score == score.max())).all()
+
+
+def _with_status(table: pl.LazyFrame, few_scores: pl.Expr) -> pl.LazyFrame:
+    """Update the status, in which any other reason comes first."""
+    few = (_STATUS == "ok") & few_scores
+    status = pl.when(few).then(pl.lit(FEW_SCORES)).otherwise(_STATUS)
+    return table.with_columns(status.alias("status"))

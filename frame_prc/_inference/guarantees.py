@@ -19,16 +19,16 @@ NumPy is an optional dependency: import this module only where guarantees are as
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
 
-from frame_prc._curves.effective_rows import share_of_sums
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
-from frame_prc._inference.resamples import SUMS, Class, Curves, Floats, Integers, Sample, by_segment
-from frame_prc._request.specs import Draws, Target
+from frame_prc._inference.resamples import Class, Curves, Floats, Integers, Sample, by_segment
+from frame_prc._ranking.ranking import Ranking
+from frame_prc._request.specs import Target
 
 _STARTS = 4
 _APART = 2  # one start has so many times the rows of the one before
@@ -36,20 +36,20 @@ _STEP = 1.02  # a test has so many times the rows of the one before
 _ROUNDING = 1e-12  # of a probability
 
 
-def bounds(cells: pl.LazyFrame, targets: Mapping[str, Target], *, in_memory: bool) -> pl.LazyFrame:
+def bounds(ranking: Ranking, targets: Mapping[str, Target]) -> pl.LazyFrame:
     """Return ``segment`` and the bound of each target by its name, and rows by :func:`of_rows`.
 
     It is the least weight of true positives for a recall, and the most of false positives for a
     false positive rate, or of rows retrieved for a precision; null if there is no guarantee.
     """
 
-    def found(sample: Sample, _: Iterator[Curves]) -> list[tuple[float | None, ...]]:
+    def found(sample: Sample) -> list[tuple[float | None, ...]]:
         points = sample.observed()
         bounds_ = [_BOUNDS[t.criterion](sample, points, t) for t in targets.values()]
         return [(*bounds_, *(_rows_for(sample, t) for t in targets.values()))]
 
     names = [*targets, *map(of_rows, targets)]
-    return by_segment(cells, Draws(1), names, found, every_score=True, in_memory=in_memory)
+    return by_segment(ranking, ranking.rows, names, found, every_score=True)
 
 
 def of_rows(bound: str) -> str:
@@ -110,7 +110,8 @@ def _most_retrieved(sample: Sample, points: Curves, target: Target) -> float | N
     if least is None:
         return None
     orders = [_order(rows, least * _APART**i) for i in range(_STARTS)]
-    shares = _shares(sample, points, {point for order in orders for point in order}, fails)
+    places = {point for order in orders for point in order}
+    shares = sample.shares(points, places, normal_quantile(1 - 2 * fails))
     for order in orders:
         for point in order:
             tp, fp = float(points.tp[0, point]), float(points.fp[0, point])
@@ -163,21 +164,3 @@ def _rows_at(half: Class) -> Integers:
     """Return how many rows of a class are retrieved at each point."""
     counted = np.where(half.weights > 0, half.sizes, 0)
     return np.append(0, np.cumsum(counted))[half.ends]
-
-
-def _shares(
-    sample: Sample, points: Curves, places: Iterable[int], fails: float
-) -> dict[int, float]:
-    """Return the effective number of rows retrieved at places, as a share of their weight."""
-    ordered = sorted(places)
-    if not sample.n_clusters and sample.are_counts:
-        return dict.fromkeys(ordered, 1.0)
-    sums = pl.DataFrame(
-        [
-            {"tp": points.tp[0, place], "fp": points.fp[0, place], **sample.sums(place)}
-            for place in ordered
-        ],
-        schema=dict.fromkeys(("tp", "fp", *SUMS), pl.Float64()),
-    )
-    found = sums.select(share=share_of_sums(normal_quantile(1 - 2 * fails)))
-    return dict(zip(ordered, found["share"], strict=True))

@@ -1,15 +1,72 @@
-"""Confidence intervals of a measure, per segment."""
+"""Intervals of a measure: of segments, by the bootstrap, and of means over segments.
+
+The segments vary around their mean, and that variation says how far the mean of other segments like
+them would be from it; how many rows each segment has does not matter. The mean is weighted by
+shares ``w``, and with ``W`` their sum and ``m = W^2 / sum w^2`` the effective number of segments,
+
+    std_error^2 = m / (m - 1) * sum (w / W)^2 * (value - mean)^2
+
+It is the variance of a ratio of two means (Cochran 1977, Sampling Techniques, 6.13), and with equal
+shares the usual one: the variance between the segments, divided by their number. The interval uses
+Student's t with ``m - 1`` degrees of freedom: of a difference around it, and of a measure on the
+logit scale, as that of a segment. Near 1, where a few segments lie far below the others, the plain
+interval is too high: of 12 queries with a mean of .945 it covered 79 %, this one 98 %.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
+
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, interval_columns
-from frame_prc._inference.bootstrap import check_drawable
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    RANDOM,
+    SHORTFALL,
+    as_of_none,
+    exact_limits,
+    limits_of,
+    shows_spread,
+    status,
+    student_quantile,
+)
+from frame_prc._formulas import normal_quantile
+from frame_prc._inference import distributions
+from frame_prc._inference.measure import Measure
+from frame_prc._lazy import in_python, over
 from frame_prc._request.specs import Interval
+from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import Rows, units_of
 from frame_prc.exceptions import OptionError
+
+# An area whose rows all have one score is at chance, but for rounding errors up to this fraction.
+_ROUNDING_OF_CHANCE = 1e-12
+
+
+def check_drawable(
+    rows: Rows,
+    what: str = "a bootstrap cannot resample the sums of weights in pos= and neg=",
+    allowed: str = "integer counts, or single rows with truth= and weight=",
+) -> None:
+    """Raise an error if the input is not rows, or counts of rows, to draw from."""
+    if rows.columns.aggregated and rows.columns.weighted:
+        raise OptionError(
+            what,
+            allowed,
+            rows.columns.count_hint,
+            shell_hint=None,
+        )
+
+
+def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
+    """Return a frame of rows; the score is the number of its bin."""
+    levelled = bins.of(rows.score_dtype).with_level(frame, in_memory=rows.in_memory)
+    return levelled.with_columns(score=pl.col("level").cast(pl.Int64)).drop("level")
+
+
+# --- of segments -------------------------------------------------------------------------------
 
 
 def check_method(rows: Rows, interval: Interval) -> None:
@@ -48,25 +105,185 @@ def _check_boyd(columns: Columns) -> None:
 def with_interval(
     table: pl.LazyFrame,
     interval: Interval,
+    measure: Measure | None = None,
     *,
     of: str = ESTIMATE,
     of_segments: bool = True,
     clustered: bool = False,
-    few: str | None = None,
-    of_both_classes: bool = False,
-    is_share: bool = False,
 ) -> pl.LazyFrame:
-    """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status."""
+    """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
+
+    A table has ``n_pos, status, shortfall, n_effective`` and ``random_average_precision``, and
+    unless the interval is Boyd's also ``variance, n_trials, bias``.
+    """
+    area, shortfall, n = pl.col(ESTIMATE), pl.col(SHORTFALL), pl.col("n_effective")
+    table, is_boyd = table.with_columns(pl.col(of).alias(ESTIMATE)), interval.method == "boyd"
+    if is_boyd:
+        # As published: with the normal quantile, and without an interval at 0 and 1.
+        variance, quantile = area * shortfall / pl.col("n_pos"), normal_quantile(interval.level)
+    else:
+        # A sample whose replicates or clusters are all alike does not tell how its area varies.
+        varies = (n.round() > 1) & shows_spread(pl.col("variance"), area, shortfall)
+        variance = pl.when(varies).then("variance")
+        quantile = student_quantile(n, interval.level)
+    inside = (area > 0) & (shortfall > 0)
+    table = table.with_columns(
+        std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)),
+        quantile_of_interval=quantile,
+    )
+    table = table.with_columns(**_logit_limits(area, shortfall))
+    if not is_boyd:
+        table = table.with_columns(_lower_without_bias()).with_columns(**_at_edges(interval))
+    if measure is not None and measure.is_share:
+        high = as_of_none(pl.col("ci_high"), pl.col("n_trials"), interval.tail)
+        table = table.with_columns(ci_high=high)
+    found = status_of(measure, clustered=clustered, of_segments=of_segments)
+    table = table.with_columns(status=found).with_columns(status=status_of_limits())
+    below = pl.col("ci_high") < pl.col(RANDOM) * (1 - _ROUNDING_OF_CHANCE)
+    return table.with_columns(
+        status=pl.when(below).then(pl.lit("below_chance")).otherwise("status")
+    )
+
+
+def _logit_limits(area: pl.Expr, shortfall: pl.Expr) -> dict[str, pl.Expr]:
+    # exp of half the width on the logit scale: this way no logit is taken and nothing overflows.
+    half = -pl.col("quantile_of_interval") * pl.col("std_error") / (area * shortfall)
+    return limits_of(area, shortfall, half.exp())
+
+
+def _lower_without_bias() -> pl.Expr:
+    """Return the lower limit of an area that is too high on average: from it less its bias.
+
+    The bias is null where it is not known. The upper limit stays, so the interval covers more, not
+    less, where the bias is badly estimated.
+    """
+    bias, low, estimate = pl.col("bias"), pl.col("ci_low"), pl.col(ESTIMATE)
+    # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
+    less = pl.max_horizontal(estimate - bias, estimate / 10)
+    lower = _logit_limits(less, 1 - less)["ci_low"]
+    return pl.when((bias > 0) & (lower < low)).then(lower).otherwise(low).alias("ci_low")
+
+
+def _at_edges(interval: Interval) -> dict[str, pl.Expr]:
+    """Return the limits, with exact ones where the logit interval has no width."""
+    known = pl.col("n_effective").is_not_null()
+    best = known & (pl.col("status") == "ok") & (pl.col(SHORTFALL) == 0)
+    worst = known & (pl.col("status") != "no_positives") & (pl.col(ESTIMATE) == 0)
+    low, high, units, trials = map(pl.col, ("ci_low", "ci_high", "n_effective", "n_trials"))
+    low, high = exact_limits(low, high, best, worst, units, trials, interval.tail)
+    return {"ci_low": low, "ci_high": high}
+
+
+def status_of(measure: Measure | None, *, clustered: bool, of_segments: bool = True) -> pl.Expr:
+    """Return the status of an estimate, which says so if it rests on too few rows."""
+    few = measure.few if measure is not None and measure.counted else None
+    of_both_classes = measure is not None and measure.of_both_classes
     negatives = pl.col("few_negatives") if of_segments else None
-    table = table.with_columns(pl.col(of).alias(ESTIMATE))
-    for columns in interval_columns(
-        pl.col,
-        interval,
-        few_negatives=negatives,
-        clustered=clustered,
-        few=few,
-        of_both_classes=of_both_classes,
-        is_share=is_share,
-    ):
-        table = table.with_columns(**columns)
-    return table
+    found: pl.Expr = status(
+        pl.col, negatives, clustered=clustered, few=few, of_both_classes=of_both_classes
+    )
+    return found
+
+
+def status_of_limits(low: str = "ci_low") -> pl.Expr:
+    """Return the status, which says so if nothing else tells why there are no limits."""
+    lacks = (pl.col("status") == "ok") & pl.col(low).is_null()
+    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
+
+
+# --- of means over segments that are a sample --------------------------------------------------
+
+# The sums that a table of segments is aggregated to, beside the mean.
+SPREAD = ("shares", "square_shares", "square_deviations")
+
+# With fewer, no permutation test can reject at 5 %: with 5 the smallest p-value is 2 / 2**5.
+FEW_SEGMENTS = 6
+
+# Values that are all equal differ from their mean by rounding errors up to this.
+_ROUNDING = 1e-14
+
+_SHARES, _SQUARE_SHARES, _SQUARES = (pl.col(name) for name in SPREAD)
+_STD_ERROR, _DEGREES = pl.col("std_error"), pl.col("degrees")
+
+
+def with_deviations(
+    table: pl.LazyFrame, keys: Sequence[str], value: pl.Expr, share: pl.Expr
+) -> pl.LazyFrame:
+    """Add the terms of ``SPREAD`` to a table of segments; those without a value have none."""
+    used = pl.when(value.is_not_null()).then(share)
+    mean = (used * value).sum() / used.sum()
+    deviation = value - over(mean, keys)
+    near = deviation.abs() <= _ROUNDING
+    return table.with_columns(
+        shares=used,
+        square_shares=used**2,
+        square_deviations=(used * pl.when(near).then(0.0).otherwise(deviation)) ** 2,
+    )
+
+
+def with_std_error(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ``std_error``, null if the segments do not vary, and ``degrees`` of freedom to sums."""
+    n_effective = _SHARES * (_SHARES / _SQUARE_SHARES)
+    degrees = n_effective - 1
+    variance = _SQUARES / _SHARES**2 * (n_effective / degrees)
+    several = (_SHARES > 0) & (n_effective.round() > 1)
+    return table.with_columns(
+        std_error=pl.when(several & (_SQUARES > 0)).then(variance.sqrt()),
+        degrees=pl.when(several).then(degrees),
+    )
+
+
+def limits_of_mean(
+    table: pl.LazyFrame, mean: str, interval: Interval, *, in_memory: bool
+) -> pl.LazyFrame:
+    """Add ``ci_low`` and ``ci_high`` of a mean of measures; ``middle`` is their median.
+
+    They are null if all segments have the same measure, unless it is 0 or 1: ``m`` of these have
+    binomial limits (Clopper & Pearson 1934, doi 10.2307/2331986). So a limit is at least as far out
+    where most segments have a measure of 0 or 1, as one that has not may be missing by chance.
+    """
+    estimate, shortfall, middle = pl.col(mean), 1 - pl.col(mean), pl.col("middle")
+    factor = (-pl.col("quantile") * _STD_ERROR / (estimate * shortfall)).exp()
+    low, high = limits_of(estimate, shortfall, factor).values()
+    most = interval.tail ** (1 / (_DEGREES + 1))
+    best, worst = middle >= 1 - _ROUNDING, middle <= _ROUNDING
+    low = pl.when(best).then(pl.min_horizontal(low, most)).otherwise(low)
+    high = pl.when(worst).then(pl.max_horizontal(high, 1 - most)).otherwise(high)
+    several = pl.when(_DEGREES.is_not_null())
+    return _with_quantile(table, interval.level, in_memory=in_memory).with_columns(
+        ci_low=several.then(pl.when(estimate <= _ROUNDING).then(0.0).otherwise(low)),
+        ci_high=several.then(pl.when(shortfall <= _ROUNDING).then(1.0).otherwise(high)),
+    )
+
+
+def limits_of_difference(
+    table: pl.LazyFrame, mean: str, level: float, *, in_memory: bool
+) -> pl.LazyFrame:
+    """Add ``ci_low`` and ``ci_high`` of a mean of differences."""
+    half = pl.col("quantile") * _STD_ERROR
+    return _with_quantile(table, level, in_memory=in_memory).with_columns(
+        ci_low=(pl.col(mean) - half).clip(lower_bound=-1.0),
+        ci_high=(pl.col(mean) + half).clip(upper_bound=1.0),
+    )
+
+
+def _with_quantile(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.LazyFrame:
+    """Add the quantile of Student's t, null where no degrees of freedom are known."""
+
+    @cache
+    def quantile(degrees: float) -> float:
+        return distributions.student_quantile(level, degrees)
+
+    def with_quantile(rows: pl.DataFrame) -> pl.DataFrame:
+        found = [None if degrees is None else quantile(degrees) for degrees in rows["degrees"]]
+        return rows.with_columns(pl.Series("quantile", found, dtype=pl.Float64))
+
+    schema = pl.Schema({**table.collect_schema(), "quantile": pl.Float64()})
+    return in_python(table, with_quantile, schema, in_memory=in_memory)
+
+
+def t_test(estimate: float, std_error: float | None, degrees: float | None) -> float | None:
+    """Return the two-sided p-value of an estimate that is 0 in truth."""
+    if std_error is None or degrees is None:
+        return None
+    return distributions.student_p_value(estimate / std_error, degrees)

@@ -4,26 +4,169 @@ The change is the measure's influence on that row. Multiplied by the rows' weigh
 to 0, and the squares of these products add up to the variance of the measure (the infinitesimal
 jackknife: Efron 1981, doi 10.2307/2335442). Intervals, clusters, differences, heterogeneity and
 means rest on value and influence alone, so each is written once, for any measure.
+
+Points are the scores of segments, each with running sums ``tp, fp`` and the totals ``positives,
+negatives`` of its segment. Narwhals uses the names of Polars, so that formulas are the same; sums
+over a segment are not, as an engine may have to add them up in parts.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import polars as pl
 
+from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTFALL
-from frame_prc._formulas import effective_number, sizes
-from frame_prc._inference.dialect import Dialect, InPolars
+from frame_prc._formulas import effective_number, exact_parts, rounding, sizes
+from frame_prc._lazy import segment_join
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
+
+# --- in Polars, or inside an engine ------------------------------------------------------------
+
+# The opening row, or the one of a null score, which stands for the rows that are never retrieved.
+OPENS = "opens"
+
+
+class Dialect:
+    """What points are computed with: here Polars; what engines do in their own way is overridden.
+
+    ``lib`` is the library of expressions. ``squares`` is whether there are sums of squared weights.
+    Points are in ranking order; each segment begins with a row that ``opens`` it.
+    """
+
+    lib: Any = pl
+
+    def __init__(self, ranking: Ranking) -> None:
+        self.ranking, rows = ranking, ranking.rows
+        self.squares, self.ascending = ranking.squares, rows.ascending
+        self.score_dtype, self.threshold_dtype = rows.score_dtype, ranking.threshold_dtype
+
+    def cols(self, *names: str) -> list[Any]:
+        """Return columns."""
+        return [self.lib.col(name) for name in names]
+
+    def when_retrieved(self, value: Any) -> Any:
+        """Return a value where rows are retrieved."""
+        return self.lib.when(~self.lib.col(OPENS)).then(value)
+
+    def weights_of_rows(self) -> list[Any]:
+        """Return the weight of a positive and of a negative if all of a class had the same.
+
+        There are as many of them as effective rows.
+        """
+        if not self.squares:
+            return [self.lib.lit(1.0), self.lib.lit(1.0)]
+        col = self.lib.col
+        return [col(f"{name}_squares") / col(name) for name in ("positives", "negatives")]
+
+    def with_amounts(self, points: Any, fp: str = "fp", *, whole: bool = True) -> Any:
+        """Add ``gain, losses``: the positives and negatives at a score, and since the one before.
+
+        Negatives are those of a running sum; ``whole`` says whether the opening row has the rest.
+        """
+        # Points come in ranking order, and windows over a sorted column are faster.
+        return points.with_columns(pl.col("segment").set_sorted()).with_columns(
+            gain=added("tp", pl.col("positives")),
+            losses=added(fp, pl.col("negatives") if whole else None),
+        )
+
+    def with_sums(
+        self,
+        points: Any,
+        *,
+        exact: Mapping[str, str] | None = None,
+        plain: Mapping[str, str] | None = None,
+        onward: Sequence[str] = (),
+    ) -> Any:
+        """Add sums over each segment.
+
+        ``exact`` names columns whose exact sum is at most 1, ``plain`` others, and ``onward`` those
+        that are replaced by their sum over a score and all lower ones.
+        """
+        exact, plain = exact or {}, plain or {}
+        # Each is a column, since Polars computes windows of columns much faster than expressions.
+        parted = points.with_columns(part for name in exact.values() for part in _parts(name))
+        return parted.with_columns(
+            **{name: _total_of_parts(of) for name, of in exact.items()},
+            **{name: pl.col(of).sum().over("segment") for name, of in plain.items()},
+            # Rows are sorted by segment, so "explode", which stacks the groups, keeps their place.
+            **{
+                name: pl.col(name).cum_sum(reverse=True).over("segment", mapping_strategy="explode")
+                for name in onward
+            },
+        )
+
+    def with_reached(self, points: Any, marks: Mapping[str, str]) -> Any:
+        """Add the sums over the scores with each mark: ``NAME_tp, NAME_fp``.
+
+        With squares also those of squares where rows are ``reached``: ``squares_tp, squares_fp``.
+        """
+        names = {f"{name}_{sums}": (m, sums) for m, name in marks.items() for sums in ("tp", "fp")}
+        if self.squares:
+            names |= {f"squares_{one}": ("reached", f"{one}_squares") for one in ("tp", "fp")}
+        return points.with_columns(
+            pl.when(mark)
+            .then(pl.col(of).cast(pl.Float64))
+            .max()
+            .over("segment")
+            .fill_null(0.0)
+            .alias(name)
+            for name, (mark, of) in names.items()
+        )
+
+    def before(self, running_sum: str) -> Any:
+        """Return a running sum at the score before."""
+        return pl.col(running_sum).shift(1)
+
+    def rounding(self) -> Any:
+        """Return by how much sums may be rounded, relative to their size."""
+        return rounding(weighted=self.ranking.rows.columns.weighted)
+
+    def with_score(self, points: Any) -> Any:
+        """Add the ``score`` as the caller has it; null in the opening row."""
+        return self.ranking.with_score(points)
+
+    def with_held(self, points: Any, table: pl.LazyFrame) -> Any:
+        """Add the threshold ``held`` that a table has for each segment; null where it has none."""
+        held = GivenThresholds(table, "at").one_each(self.ranking)
+        return segment_join(points.drop("held", strict=False), held)
+
+    def squares_here(self) -> list[Any]:
+        """Return the sums of squared weights at each score: ``pos, neg``."""
+        if not self.squares:
+            return [pl.col("gain").alias("pos"), pl.col("losses").alias("neg")]
+        pos, neg = pl.col("positives_squares"), pl.col("negatives_squares")
+        return [added("tp_squares", pos).alias("pos"), added("fp_squares", neg).alias("neg")]
+
+
+def added(running_sum: str, total: pl.Expr | None = None) -> pl.Expr:
+    """Return what each score adds to a running sum; the opening row has the rest of the total."""
+    unretrieved = 0 if total is None else total - pl.col(running_sum).max().over("segment")
+    return pl.when(OPENS).then(unretrieved).otherwise(pl.col(running_sum).diff())
+
+
+def _parts(name: str) -> list[pl.Expr]:
+    """Return the parts of a term that add up exactly."""
+    return [part.alias(f"{name}_{i}") for i, part in enumerate(exact_parts(pl.col(name)))]
+
+
+def _total_of_parts(name: str) -> pl.Expr:
+    """Return the exact sum of the terms of a segment, at most 1, from their parts."""
+    coarse, fine = (pl.col(f"{name}_{i}").sum() for i in range(2))
+    # One window, so that rows get a single column, which needs no more work on each of them.
+    return (coarse + fine).clip(upper_bound=1.0).over("segment")
+
+
+# --- measures ----------------------------------------------------------------------------------
 
 IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too few rows
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
@@ -147,7 +290,7 @@ class Measure(ABC):
 
     def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return what is added up over the points of each segment."""
-        return sums_of(self.influences_of(points, InPolars(ranking)), ranking, self)
+        return sums_of(self.influences_of(points, Dialect(ranking)), ranking, self)
 
     @abstractmethod
     def influences_of(self, points: Any, of: Dialect) -> Any:
@@ -159,7 +302,8 @@ class Measure(ABC):
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
-        ranking = rank(rows, bins, squares=True, scored=self.scored)
+        squares = not rows.columns.lacks_squares
+        ranking = rank(rows, bins, squares=squares, scored=self.scored)
         found = spreads(ranking, self)
         sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
         return ranking.segments.with_keys(ranking.with_dropped(sized))
@@ -198,7 +342,7 @@ class TiedMeasure(Measure):
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return all scores, with the influence of their rows."""
-        found: pl.LazyFrame = self.influences_of(retrieved(ranking, TIES), InPolars(ranking))
+        found: pl.LazyFrame = self.influences_of(retrieved(ranking, TIES), Dialect(ranking))
         return found
 
     def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
@@ -259,7 +403,7 @@ def spreads_at(parts: Iterable[pl.LazyFrame], ranking: Ranking, measure: Measure
 
 def sums_of(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return what is added up over the scores of each segment, from their influences."""
-    points: pl.LazyFrame = with_terms(influences, InPolars(ranking), measure)
+    points: pl.LazyFrame = with_terms(influences, Dialect(ranking), measure)
     return (
         points.group_by("segment")
         .agg(pl.col(constants(measure)).first(), pl.col(sums_over_scores(measure)).sum())

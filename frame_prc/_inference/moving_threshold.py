@@ -19,7 +19,7 @@ from operator import add
 from typing import Any
 
 from frame_prc._formulas import effective_number, recall
-from frame_prc._inference.dialect import Dialect
+from frame_prc._inference.measure import Dialect
 from frame_prc._request.specs import Target
 
 # The marks of what is above the threshold, above two others around it, higher and lower, and of

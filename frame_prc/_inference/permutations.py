@@ -1,4 +1,4 @@
-"""Permutations: of the labels of a segment, and of the signs of paired differences.
+"""P-values by draws: random orders of labels, random signs, and the largest of many deviates.
 
 Scores, ties and weights stay with their rows, and labels move. Rows with the same score and weight
 form one cell, and a random order gives each cell a number of positives: they have a multivariate
@@ -11,23 +11,33 @@ The p-value of draws is ``(1 + hits) / (1 + replicates)``, which counts what was
 them (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
 
 NumPy is an optional dependency: import this module only where the test is asked for.
+
+A step-down test of the largest deviate (Westfall & Young 1993; Romano & Wolf 2005, doi
+10.1198/016214504000000539): the smallest p-value is as small as the largest of all deviates makes
+it by chance, the next as the largest of all others, and so on. Deviates are normal, with the
+correlations of the influences within a block of tests. Blocks are taken as independent, which is
+the worst case (Royen 2014, arXiv:1408.1028). So no p-value is above Holm's.
+
+NumPy is an optional dependency: import this module only where such p-values are asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from secrets import randbits
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from numpy.typing import NDArray
 
-from frame_prc._inference.resamples import Floats, Integers, Progress, progress_bar
+from frame_prc._formulas import normal_quantile
+from frame_prc._inference.resamples import Floats, Integers, cells_of, keyed
 from frame_prc._lazy import in_python
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Draws
 
 # Draws per block of replicates: about what fits a processor's cache.
@@ -43,8 +53,10 @@ _CELLS_PER_POSITIVE = 3
 _ROUNDING = 1e-12
 
 
-def p_values(cells: pl.LazyFrame, resampling: Draws, *, in_memory: bool) -> pl.LazyFrame:
-    """Return ``segment`` and ``p_value`` of each segment that has both classes."""
+def p_values(ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
+    """Return keys and ``p_value`` of each segment that has both classes."""
+    rows = ranking.rows
+    cells = cells_of(ranking, rows)
     schema = pl.Schema({"segment": cells.collect_schema()["segment"], "p_value": pl.Float64()})
 
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
@@ -52,14 +64,14 @@ def p_values(cells: pl.LazyFrame, resampling: Draws, *, in_memory: bool) -> pl.L
         seed = randbits(64) if resampling.seed is None else resampling.seed
         # Invalid values may get here before the checks report them; NumPy need not warn of them.
         with np.errstate(all="ignore"):
-            rows = _every_segment(_by_shape(cells), seed, resampling)
-        return pl.DataFrame(rows, schema=schema, orient="row")
+            found = [*_tested(cells, seed, resampling.replicates)]
+        return pl.DataFrame(found, schema=schema, orient="row")
 
-    return in_python(cells, evaluate, schema, in_memory=in_memory)
+    return keyed(in_python(cells, evaluate, schema, in_memory=rows.in_memory), ranking, "p_value")
 
 
-def _by_shape(cells: pl.DataFrame) -> dict[_Shape, list[tuple[int, float]]]:
-    """Return the segments with both classes, and their average precision, by their shape."""
+def _tested(cells: pl.DataFrame, seed: int, replicates: int) -> Iterator[tuple[int, float]]:
+    """Yield the segments with both classes, and their p-values."""
     size, found = pl.col("size"), pl.col("positive").cast(pl.Int64) * pl.col("size")
     both = cells.group_by("segment", "tie", "retrieved", "weight").agg(
         size.sum(), found=found.sum()
@@ -67,46 +79,19 @@ def _by_shape(cells: pl.DataFrame) -> dict[_Shape, list[tuple[int, float]]]:
     parts = both.sort("segment", "tie", "weight").partition_by(
         "segment", as_dict=True, include_key=False
     )
-    shapes: dict[_Shape, list[tuple[int, float]]] = defaultdict(list)
     for (segment,), part in parts.items():
         positives = int(part["found"].sum())
         if 0 < positives < part["size"].sum():
             shape = _Shape.of(part, positives)
-            observed = shape.average_precisions(part["found"].to_numpy()[None, :])
-            shapes[shape].append((segment, float(observed[0])))
-    return shapes
-
-
-def _every_segment(
-    shapes: dict[_Shape, list[tuple[int, float]]], seed: int, resampling: Draws
-) -> list[tuple[int, float]]:
-    """Return each segment with its p-value."""
-    with progress_bar("permutations", len(shapes) * resampling.replicates) as progress:
-        return [
-            tested
-            for shape, observed in shapes.items()
-            for tested in _tested(shape, observed, seed, resampling, progress)
-        ]
-
-
-def _tested(
-    shape: _Shape,
-    observed: list[tuple[int, float]],
-    seed: int,
-    resampling: Draws,
-    progress: Progress,
-) -> Iterator[tuple[int, float]]:
-    """Yield each segment of a shape with its p-value; they share their random orders."""
-    random = np.random.default_rng([seed, *shape.entropy])
-    drawn = np.sort(shape.random_areas(random, resampling.replicates, progress))
-    for segment, area in observed:
-        hits = len(drawn) - int(np.searchsorted(drawn, area * (1 - _ROUNDING)))
-        yield segment, (1 + hits) / (1 + len(drawn))
+            drawn = shape.random_areas(seed, replicates)
+            [area] = shape.average_precisions(part["found"].to_numpy()[None, :])
+            hits = int(np.sum(drawn >= area * (1 - _ROUNDING)))
+            yield segment, (1 + hits) / (1 + replicates)
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """What a segment keeps when its labels are permuted; as bytes, so that it is hashable.
+    """What a segment keeps when its labels are permuted.
 
     ``sizes`` are the rows of each cell, ``weights`` the weight of each of its rows, and ``ties``
     the number of its tie, ascending while the score descends; the last tie is of the rows that are
@@ -115,29 +100,16 @@ class _Shape:
 
     positives: int
     has_unretrieved: bool
-    sizes_bytes: bytes
-    weights_bytes: bytes
-    ties_bytes: bytes
+    sizes: Integers
+    weights: Floats
+    ties: Integers
 
     @classmethod
     def of(cls, cells: pl.DataFrame, positives: int) -> _Shape:
         """Return the shape of the cells of a segment, sorted by tie and weight."""
         tie = cells["tie"].rle_id().cast(pl.Int64).to_numpy()
         size, weight = cells["size"].to_numpy(), cells["weight"].to_numpy()
-        arrays = (array.tobytes() for array in (size, weight, tie))
-        return cls(positives, not cells["retrieved"][-1], *arrays)
-
-    @cached_property
-    def sizes(self) -> Integers:
-        return np.frombuffer(self.sizes_bytes, dtype=np.int64)
-
-    @cached_property
-    def weights(self) -> Floats:
-        return np.frombuffer(self.weights_bytes, dtype=np.float64)
-
-    @cached_property
-    def ties(self) -> Integers:
-        return np.frombuffer(self.ties_bytes, dtype=np.int64)
+        return cls(positives, not cells["retrieved"][-1], size, weight, tie)
 
     @cached_property
     def ends(self) -> Integers:
@@ -155,25 +127,23 @@ class _Shape:
     @property
     def entropy(self) -> list[int]:
         """Numbers that seed the draws, the same for any scale of the scores and weights."""
-        shape = b"/".join([str(self.positives).encode(), self.sizes_bytes, self.ties_bytes])
+        arrays = (one.tobytes() for one in (self.sizes, self.ties))
+        shape = b"/".join([str(self.positives).encode(), *arrays])
         digest = hashlib.blake2b(shape, digest_size=16).digest()
         return [int(word) for word in np.frombuffer(digest, dtype="<u4")]
 
-    def random_areas(
-        self, random: np.random.Generator, replicates: int, progress: Progress
-    ) -> Floats:
+    def random_areas(self, seed: int, replicates: int) -> Floats:
         """Return the average precision of random orders of the labels."""
+        random = np.random.default_rng([seed, *self.entropy])
         cells = len(self.sizes)
         if cells > max(_MANY_CELLS, _CELLS_PER_POSITIVE * self.positives):
             draw, per_block = self._by_positive, max(1, _BLOCK // self.positives)
         else:
             draw, per_block = self._by_cell, max(1, _BLOCK // cells)
-        blocks = []
-        for first in range(0, replicates, per_block):
-            number = min(per_block, replicates - first)
-            blocks.append(draw(random, number))
-            progress(number)
-        return np.concatenate(blocks)
+        firsts = range(0, replicates, per_block)
+        return np.concatenate(
+            [draw(random, min(per_block, replicates - first)) for first in firsts]
+        )
 
     def average_precisions(self, found: Integers) -> Floats:
         """Return the average precision of each row of an array: the positives in each cell."""
@@ -245,3 +215,62 @@ def _drawn_sums(sizes: NDArray[np.float64], resampling: Draws) -> Iterator[NDArr
         shape = (min(block, total - first), len(sizes))
         positive = random.integers(0, 2, size=shape, dtype=np.int8)
         yield 2 * (positive @ sizes) - sizes.sum()
+
+
+# --- the largest of many deviates --------------------------------------------------------------
+
+_DRAWS, _AT_ONCE = 40_000, 2_000
+_FEWEST_HITS = 100  # with fewer, the draws do not tell a probability
+
+
+def adjusted(
+    p: npt.NDArray[np.float64],
+    blocks: Sequence[Hashable],
+    covariances: Sequence[Sequence[float]],
+    places: Sequence[int],
+) -> npt.NDArray[np.float64]:
+    """Return the corrected p-values of tests."""
+    order, number = np.argsort(p, kind="stable"), len(p)
+    deviates = np.array([_deviate(p[i]) for i in order])
+    roots = _roots(blocks, covariances, places)
+    random, hits = np.random.default_rng(0), np.zeros(number, dtype=np.int64)
+    for _ in range(_DRAWS // _AT_ONCE):
+        drawn = np.empty((number, _AT_ONCE))
+        for tests, root in roots:
+            drawn[tests] = np.abs(root @ random.standard_normal((root.shape[1], _AT_ONCE)))
+        largest = np.maximum.accumulate(drawn[order][::-1], axis=0)[::-1]
+        hits += (largest >= deviates[:, None]).sum(axis=1)
+    holm = np.minimum(1.0, p[order] * np.arange(number, 0, -1))
+    by_draws = np.where(hits >= _FEWEST_HITS, np.maximum(hits / _DRAWS, p[order]), np.inf)
+    found = np.empty(number)
+    found[order] = np.maximum.accumulate(np.minimum(holm, by_draws))
+    return found
+
+
+def _deviate(p: float) -> float:
+    """Return how far from 0 a normal deviate is that has a two-sided p-value."""
+    if p >= 1:
+        return 0.0
+    return normal_quantile(1 - p) if 1 - p < 1 else np.inf
+
+
+def _roots(
+    blocks: Sequence[Hashable], covariances: Sequence[Sequence[float]], places: Sequence[int]
+) -> list[tuple[list[int], npt.NDArray[np.float64]]]:
+    """Return the tests of each block, and a root of the matrix of their correlations."""
+    members: dict[Hashable, list[int]] = {}
+    for test, block in enumerate(blocks):
+        own = covariances[test][places[test]]
+        members.setdefault(block if own > 0 else (block, test), []).append(test)
+    found = []
+    for tests in members.values():
+        if len(tests) == 1:
+            found.append((tests, np.ones((1, 1))))
+            continue
+        columns = [places[i] for i in tests]
+        matrix = np.array([[covariances[i][j] for j in columns] for i in tests])
+        scale = np.sqrt(np.diag(matrix))
+        values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+        # Differences of three models depend on each other: a value is 0, or a little below.
+        found.append((tests, vectors * np.sqrt(np.clip(values, 0.0, None))))
+    return found

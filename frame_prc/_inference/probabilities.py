@@ -18,12 +18,12 @@ import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import above_average, effective_number, exact_parts, library, told_by
-from frame_prc._inference.dialect import Dialect, InPolars
 from frame_prc._inference.measure import (
     NEGATIVES,
     OF_ANY_CLASS,
     POSITIVES,
     UNDEFINED_IF_NULL,
+    Dialect,
     TiedMeasure,
     are_single,
 )
@@ -93,11 +93,7 @@ class MeanLoss(TiedMeasure):
     of_hits = False
     few = "few_rows"
     status = OF_ANY_CLASS
-
-    @property
-    def is_defined(self) -> pl.Expr:
-        """Whether there are rows."""
-        return POSITIVES + NEGATIVES > 0
+    is_defined = POSITIVES + NEGATIVES > 0
 
     @property
     def name(self) -> str:
@@ -128,7 +124,7 @@ class MeanLoss(TiedMeasure):
         """Return what is added up over the scores of each segment; of single rows, by class."""
         if not are_single(ranking, self.summed_points):
             return super().sums_at(points, ranking)
-        of = InPolars(ranking)
+        of = Dialect(ranking)
         classes = ranking.rows.once(_moments(points, self.loss, of))
         return _sums_of_classes(self.beside_rate(_with_means(classes, of), of))
 
@@ -260,7 +256,7 @@ def _probability(score: Any) -> Any:
 # --- sums of single rows -------------------------------------------------------------------------
 
 
-def _moments(rows: pl.LazyFrame, loss: str, of: InPolars) -> pl.LazyFrame:
+def _moments(rows: pl.LazyFrame, loss: str, of: Dialect) -> pl.LazyFrame:
     """Return the sums of the losses of each class, and of powers of their deviations."""
     scored = rows.with_columns(probability=_probability(pl.col("score")))
     on_positive, on_negative, *_ = _losses(loss, of)

@@ -8,26 +8,27 @@ NumPy is an optional dependency: import this module only where replicates are as
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from frame_prc._curves.effective_rows import share_of_sums
-from frame_prc._formulas import normal_quantile, precision, step_area
+from frame_prc._curves.logit_intervals import share_of_sums
+from frame_prc._formulas import normal_quantile, precision, step_area, unsigned_zero
 from frame_prc._inference.distributions import with_exact_limits
-from frame_prc._lazy import in_python
+from frame_prc._inference.intervals import with_levels
+from frame_prc._lazy import concat, in_python
+from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Draws
+from frame_prc._request.thresholds import Bins
+from frame_prc._rows.rows import Rows
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
-Progress: TypeAlias = Callable[[int], object]  # called with each number of new replicates
 
 # Draws per block of replicates: about what fits a processor's cache.
 _BLOCK = 2**18
@@ -35,7 +36,6 @@ _BLOCK = 2**18
 _ROWS_PER_BINOMIAL = 8
 # With fewer rows, one count of a whole block is faster than one count per replicate.
 _FEW_ROWS = 100
-_SECONDS_BEFORE_BAR = 2
 _ROUNDING = 1e-12
 SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 
@@ -43,29 +43,38 @@ SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 # --- tables --------------------------------------------------------------------------------
 
 
-def variances(cells: pl.LazyFrame, resampling: Draws, *, in_memory: bool) -> pl.LazyFrame:
-    """Return ``segment`` and the ``variance`` of the average precision over replicates."""
+def variances(rows: Rows, resampling: Draws, bins: Bins | None) -> pl.LazyFrame:
+    """Return keys and ``variance``: that of the average precision over replicates."""
 
-    def variance(_: Sample, replicates: Iterator[Curves]) -> list[tuple[float | None]]:
-        areas = np.concatenate([_average_precisions(curves) for curves in replicates])
+    def variance(sample: Sample) -> list[tuple[float | None]]:
+        areas = np.concatenate([_average_precisions(one) for one in sample.replicates(resampling)])
         defined = areas[~np.isnan(areas)]
         return [(float(np.var(defined, ddof=1)) if len(defined) > 1 else None,)]
 
-    return by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
+    ranking = rank(rows)  # for its segments alone, which are the same in bins
+    numbered = by_segment(ranking, rows, ["variance"], variance, bins=bins)
+    return keyed(numbered, ranking, "variance")
 
 
-def aggregates(
-    cells: pl.LazyFrame,
+def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame:
+    """Return keys and a column of segments, some of which may be absent; without keys one row."""
+    found = ranking.segments.with_keys(numbered)
+    return found if ranking.rows.keys else found.select(pl.col(column).first())
+
+
+def over_replicates(
+    ranking: Ranking,
+    rows: Rows,
     resampling: Draws,
     statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
     wanted: Mapping[str, pl.Expr],
     *,
     every_score: bool,
-    in_memory: bool,
+    bins: Bins | None = None,
 ) -> pl.LazyFrame:
     """Return ``segment, order``, and aggregates of what replicates have, such as means."""
 
-    def rows(sample: Sample, replicates: Iterator[Curves]) -> list[tuple[Any, ...]]:
+    def summarised(sample: Sample) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
             return []
         own = _points(sample.observed()).select(
@@ -74,19 +83,13 @@ def aggregates(
             n_terms=sample.n_cells,
         )
         rates = own.collect(engine="in-memory")
-        blocks = (_points(curves, rates) for curves in replicates)
+        blocks = (_points(curves, rates) for curves in sample.replicates(resampling))
         drawn = [statistics(points).collect(engine="in-memory") for points in blocks]
         found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
         return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
 
-    table = by_segment(
-        cells,
-        resampling,
-        ["order", *wanted],
-        rows,
-        every_score=every_score,
-        in_memory=in_memory,
-    )
+    names = ["order", *wanted]
+    table = by_segment(ranking, rows, names, summarised, every_score=every_score, bins=bins)
     return table.with_columns(pl.col("order").cast(pl.Int64))
 
 
@@ -108,14 +111,13 @@ def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl
 
 
 def bands(
-    cells: pl.LazyFrame,
+    ranking: Ranking,
     resampling: Draws,
     outputs: Sequence[str],
     recalls: Sequence[float],
     level: float,
     *,
     simultaneous: bool,
-    in_memory: bool,
 ) -> pl.LazyFrame:
     """Return ``segment`` and ``outputs``: recall, precision, and the limits of its band.
 
@@ -124,7 +126,8 @@ def bands(
     Simultaneous ones hold all of a replicate's curve with probability ``level``.
     """
 
-    def band(sample: Sample, replicates: Iterator[Curves]) -> Iterator[tuple[float | None, ...]]:
+    def band(sample: Sample) -> Iterator[tuple[float | None, ...]]:
+        replicates = sample.replicates(resampling)
         drawn = np.concatenate([_precisions(curves, recalls) for curves in replicates])
         observed = sample.observed()
         points = _places(observed, recalls)[0]
@@ -140,35 +143,75 @@ def bands(
             high = limits[1] if high == 1 else max(high, limits[1])
             yield recall, height, min(low, limits[0]), high
 
-    return by_segment(cells, resampling, outputs, band, in_memory=in_memory)
+    return by_segment(ranking, ranking.rows, outputs, band)
 
 
 def by_segment(
-    cells: pl.LazyFrame,
-    resampling: Draws,
+    ranking: Ranking,
+    rows: Rows,
     outputs: Sequence[str],
-    summarise: Callable[[Sample, Iterator[Curves]], Iterable[tuple[Any, ...]]],
+    summarise: Callable[[Sample], Iterable[tuple[Any, ...]]],
     *,
-    in_memory: bool,
     every_score: bool = False,
+    bins: Bins | None = None,
 ) -> pl.LazyFrame:
     """Return the rows that ``summarise`` makes of each segment with positives."""
+    cells = cells_of(ranking, rows, bins)
     number = cells.collect_schema()["segment"]
     schema = pl.Schema({"segment": number, **dict.fromkeys(outputs, pl.Float64())})
 
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
         samples = _samples(cells, every_score=every_score)
-        total = len(samples) * resampling.replicates
         # Invalid values may get here before the checks report them; NumPy need not warn of them.
-        with np.errstate(all="ignore"), progress_bar("bootstrap", total) as progress:
-            rows = [
-                (segment, *row)
-                for segment, sample in samples
-                for row in summarise(sample, sample.replicates(resampling, progress))
-            ]
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        with np.errstate(all="ignore"):
+            found = [(segment, *row) for segment, sample in samples for row in summarise(sample)]
+        return pl.DataFrame(found, schema=schema, orient="row")
 
-    return in_python(cells, evaluate, schema, in_memory=in_memory)
+    return in_python(cells, evaluate, schema, in_memory=rows.in_memory)
+
+
+def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
+    """Return cells: rows with the same segment, score, class, weight and cluster, and their number.
+
+    They are in an order that does not depend on the order of the rows.
+    """
+    rows.check_no_strata("resampling")
+    if bins is None:
+        score = unsigned_zero(pl.col("score"), rows.score_dtype)
+        used = rows.used().with_columns(score)
+    else:
+        used = with_levels(rows, rows.used(), bins)
+    cells = (_counted_cells if rows.columns.aggregated else _row_cells)(used, rows)
+    order = ["segment", "score", "positive", "weight", "cluster"]
+    descending = [name == "score" and not rows.ascending for name in order]
+    numbered = rows.with_checks(ranking.segments.numbered(cells))
+    return numbered.sort(order, descending=descending, nulls_last=True).select(
+        "segment",
+        "positive",
+        "weight",
+        "cluster",
+        "size",
+        tie=pl.struct("segment", "score").rle_id(),
+        retrieved=pl.col("score").is_not_null(),
+    )
+
+
+def _row_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    cluster = pl.col("cluster") if rows.clustered else pl.lit(None)
+    alike = frame.select(
+        *rows.keys, "score", rows.weight.alias("weight"), cluster.alias("cluster"), positive="truth"
+    ).filter(pl.col("positive").is_not_null())
+    return alike.group_by(pl.all()).agg(size=pl.len().cast(pl.Int64))
+
+
+def _counted_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    classes = [
+        frame.group_by(*rows.keys, "score")
+        .agg(size=pl.col(name).sum())
+        .with_columns(positive=pl.lit(name == "pos"), weight=pl.lit(1.0), cluster=pl.lit(None))
+        for name in ("pos", "neg")
+    ]
+    return concat(classes).filter(pl.col("size") > 0)
 
 
 def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, Sample]]:
@@ -258,29 +301,27 @@ class Sample:
         self, observed: Curves, points: Sequence[int], level: float
     ) -> list[tuple[float, float]]:
         """Return the exact limits of the precision at points of the sample (Clopper & Pearson)."""
-        found = [point if point < observed.tp.shape[1] else None for point in points]
-        counts = {
-            name: [None if point is None else amounts[0, point] for point in found]
-            for name, amounts in (("tp", observed.tp), ("fp", observed.fp))
-        }
-        frame = pl.LazyFrame(counts, schema=dict.fromkeys(counts, pl.Float64()))
-        share = pl.lit(1.0)
-        if self.n_clusters or not self.are_counts:
-            sums = {point: self.sums(point) for point in set(found) if point is not None}
-            unknown = dict.fromkeys(SUMS)
-            rows = [unknown if point is None else sums[point] for point in found]
-            frame = pl.concat(
-                [frame, pl.LazyFrame(rows, schema=dict.fromkeys(SUMS, pl.Float64()))],
-                how="horizontal",
-            )
-            share = share_of_sums(normal_quantile(level))
-        trials = frame.with_columns(share=share).select(
-            hits=pl.col("tp") * pl.col("share"),
-            misses=pl.col("fp") * pl.col("share"),
-            kept=pl.lit(1.0),
+        reached = [point for point in points if point < observed.tp.shape[1]]
+        shares = self.shares(observed, {*reached}, normal_quantile(level))
+        trials = pl.LazyFrame(
+            [(observed.tp[0, i] * shares[i], observed.fp[0, i] * shares[i], 1.0) for i in reached],
+            schema=dict.fromkeys(("hits", "misses", "kept"), pl.Float64()),
+            orient="row",
         )
         limits = with_exact_limits(trials, (1 - level) / 2).select("low", "high")
-        return limits.collect(engine="in-memory").rows()
+        found = dict(zip(reached, limits.collect(engine="in-memory").rows(), strict=True))
+        return [found.get(point, (math.nan, math.nan)) for point in points]
+
+    def shares(self, observed: Curves, points: Collection[int], z: float) -> dict[int, float]:
+        """Return the effective number of rows retrieved at points, as a share of their weight."""
+        ordered = sorted(points)
+        if not self.n_clusters and self.are_counts:
+            return dict.fromkeys(ordered, 1.0)
+        sums = pl.DataFrame(
+            [{"tp": observed.tp[0, i], "fp": observed.fp[0, i], **self.sums(i)} for i in ordered],
+            schema=dict.fromkeys(("tp", "fp", *SUMS), pl.Float64()),
+        )
+        return dict(zip(ordered, sums.select(share_of_sums(z)).to_series(), strict=True))
 
     @property
     def are_counts(self) -> bool:
@@ -314,7 +355,7 @@ class Sample:
         unseen = float(np.sum(of_class * self.negative.weights) / np.sum(of_class))
         return dict(zip(SUMS, (rows, *squares, unseen), strict=True))
 
-    def replicates(self, resampling: Draws, progress: Progress) -> Iterator[Curves]:
+    def replicates(self, resampling: Draws) -> Iterator[Curves]:
         """Yield curves in blocks; memory holds one block."""
         # The same seed for each segment: its result does not depend on the others.
         random, total = np.random.default_rng(resampling.seed), resampling.replicates
@@ -323,7 +364,6 @@ class Sample:
         for first in range(0, total, block):
             number = min(block, total - first)
             yield self._curves(*self._draw(random, number, stratified=resampling.stratified))
-            progress(number)
 
     def _draw(
         self, random: np.random.Generator, number: int, *, stratified: bool
@@ -417,18 +457,3 @@ def _places(curves: Curves, recalls: Sequence[float]) -> Integers:
     # Running sums of weights are rounded: a recall of 0.3 may come out slightly lower.
     wanted = np.asarray(recalls) - _ROUNDING
     return np.array([np.searchsorted(row, wanted) for row in reached])
-
-
-# --- progress ------------------------------------------------------------------------------
-
-
-@contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Progress]:
-    """Show a progress bar in a terminal, if tqdm is installed and the wait is long."""
-    if find_spec("tqdm") is None or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from tqdm import tqdm  # noqa: PLC0415 - optional, and slow to import
-
-    with tqdm(total=total, desc=what, unit=" replicates", delay=_SECONDS_BEFORE_BAR) as bar:
-        yield bar.update

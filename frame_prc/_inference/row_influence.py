@@ -17,7 +17,7 @@ from frame_prc._execution import has_numpy
 from frame_prc._formulas import effective_number
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import beside, cached, in_order
-from frame_prc._ranking.places import gathered, group_totals, valued_stretches
+from frame_prc._ranking.places import gathered, group_totals
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.segments import KeyRange, range_of
 from frame_prc._rows.rows import Rows, units_of
@@ -77,23 +77,19 @@ class RowInfluence:
 
     def in_ranking_order(self, place: int) -> pl.LazyFrame:
         """Return the number, the class, the segment and the influence of each row that counts."""
-        names = {f"segment_{place}": pl.col("segment").set_sorted()}
-        of_rows = _of_rows(self.measure, place)
-        rows = self.ranking.rows
-        if rows.many_in_memory and has_numpy():
-            ranked = _at_once(self.ranking, self.measure, self.steps.collect(), place)
-            values = {name: pl.col(name) for name in of_rows}
-        else:
-            table, at_once = _of_rows_after(self.steps, self.measure), rows.many_in_memory
-            ranked = gathered(
-                _with_steps(self.ranking, self.measure), "step", table, at_once=at_once
-            )
-            ranked = ranked.with_columns(self.ranking.key.unpacked())
-            values = {
+        ranking, table = self.ranking, _of_rows_after(self.steps, self.measure)
+        steps = _with_steps(ranking, self.measure)
+        ranked = gathered(steps, "step", table, at_once=ranking.rows.many_in_memory)
+        segment = pl.col("segment").set_sorted().alias(f"segment_{place}")
+        return ranked.with_columns(ranking.key.unpacked()).select(
+            "row",
+            "positive",
+            segment,
+            **{
                 name: pl.when("positive").then(of_positive).otherwise(of_negative)
-                for name, (of_positive, of_negative) in of_rows.items()
-            }
-        return ranked.select("row", "positive", **names, **values)
+                for name, (of_positive, of_negative) in _of_rows(self.measure, place).items()
+            },
+        )
 
     def in_order_of_rows(self, place: int, names: Sequence[str]) -> pl.LazyFrame:
         """Return columns of each row that counts, of those above, in the order of the rows."""
@@ -112,23 +108,6 @@ def _of_rows(measure: Measure, place: int) -> dict[str, tuple[str, ...]]:
     """Return the columns of rows, and those of steps that tell them of positives and negatives."""
     found: dict[str, tuple[str, ...]] = {f"influence_{place}": ("on_positive", "on_negative")}
     return found | ({f"below_{place}": measure.below} if measure.below else {})
-
-
-def _at_once(ranking: Ranking, measure: Measure, steps: pl.DataFrame, place: int) -> pl.LazyFrame:
-    """Return ``row, positive, segment`` and the influence of each row in memory that counts."""
-    key, ranked = ranking.key, ranking.in_order.collect()
-    is_step = measure.points.last_rows(key) & ~key.unretrieved()
-    marks = ranked.lazy().select(positive=key.positive(), marked=key.opens() | is_step)
-    table = _of_rows_after(steps.lazy(), measure).collect(engine="in-memory")
-    positive, marked = marks.collect()
-    values = {
-        name: valued_stretches(positive, marked, *table[list(of)])
-        for name, of in _of_rows(measure, place).items()
-    }
-    found = ranked.select("rank_key", **values).lazy().filter(~key.opens())
-    return found.select(
-        key.row(), key.positive().alias("positive"), key.segment().set_sorted(), *values
-    )
 
 
 def _with_steps(ranking: Ranking, measure: Measure) -> pl.LazyFrame:

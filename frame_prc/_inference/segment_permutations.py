@@ -25,8 +25,8 @@ import polars as pl
 
 from frame_prc._curves.logit_intervals import ROUNDING_OF_VARIANCE
 from frame_prc._execution import on_each_thread
+from frame_prc._inference.areas import ROC_AUC
 from frame_prc._inference.resamples import Floats, Integers
-from frame_prc._inference.roc_auc import ROC_AUC
 
 Places: TypeAlias = npt.NDArray[np.intp]
 Labels: TypeAlias = npt.NDArray[np.unsignedinteger]

@@ -103,26 +103,6 @@ def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
     return [places[start : stop + 1] for start, stop in pairwise(numbers)]
 
 
-def valued_stretches(
-    positive: pl.Series, marked: pl.Series, on_positive: pl.Series, on_negative: pl.Series
-) -> pl.Series:
-    """Return the value of each row, from those of the positives and negatives of its stretch.
-
-    A stretch is the rows after one marked row and up to the next. The first and the last row must
-    be marked; the first is in no stretch, and gets NaN. No value may be null.
-    """
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    is_last = marked.to_numpy()
-    stretch = np.cumsum(is_last) - is_last - 1
-    # With "raise", NumPy would fill a copy first. Only the first row is in no stretch.
-    values = np.take(on_negative.to_numpy(), stretch, mode="clip")
-    positives = np.flatnonzero(positive.to_numpy())[1:]
-    values[positives] = on_positive.to_numpy()[stretch[positives]]
-    values[0] = np.nan
-    return pl.Series(values)
-
-
 def group_totals(
     rows: pl.DataFrame, size: int, totals: Mapping[str, pl.Expr]
 ) -> pl.DataFrame | None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_prc._charts.text import percent_text
 from frame_prc._curves.logit_intervals import FEW_SCORES
-from frame_prc._inference.few_scores import models_with_few_scores
+from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._report.answers import Answer
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.period import period

@@ -29,9 +29,9 @@ from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Targ
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
+from frame_prc._tables.curves import Reliability, ScoreBins
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.operating_points import OperatingPoints
-from frame_prc._tables.reliability import Reliability, ScoreBins
 from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc._tables.watched import Watched
 from frame_prc.exceptions import OptionError, shown

@@ -14,8 +14,7 @@ import polars as pl
 
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.threshold_rows import spread, with_rates
-from frame_prc._curves.effective_rows import moments_of_clusters
-from frame_prc._curves.logit_intervals import limits_of_share
+from frame_prc._curves.logit_intervals import limits_of_share, moments_of_clusters
 from frame_prc._lazy import left_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.sums import CLUSTER_SUMS

@@ -106,7 +106,8 @@ class Table(ABC):
     @property
     def measure_names(self) -> Sequence[str]:
         """The measures that the table has, if they are asked for by name."""
-        return ()
+        measured = getattr(self, "measured", None)
+        return () if measured is None else (measured.name,)
 
     def _with_probabilities(self, table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Return a table that raises if a measure needs probabilities, and scores are none."""

@@ -8,25 +8,33 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, status_of_limits
-from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.measures import measure_of
-from frame_prc._inference.sampled import (
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
+from frame_prc._inference.estimates import Estimates, measure_of
+from frame_prc._inference.intervals import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_difference,
     limits_of_mean,
+    status_of_limits,
     t_test,
     with_deviations,
     with_std_error,
 )
-from frame_prc._lazy import aggregated, in_order, in_python, key_names, left_join, mean_in_order
+from frame_prc._lazy import (
+    aggregated,
+    concat,
+    in_order,
+    in_python,
+    key_names,
+    left_join,
+    mean_in_order,
+)
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import How, Interval, Measured, Paired, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
-from frame_prc._rows.rows import Rows, dropped, side_by_side
+from frame_prc._rows.rows import Rows, dropped, of_model, side_by_side
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import adjusted, hidden_of_test
 
@@ -76,13 +84,8 @@ class Averages(Table):
         means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
             means = limits_of_mean(means, ESTIMATE, self.interval, in_memory=rows.in_memory)
-            means = means.with_columns(status=status_of_limits(pl.col))
+            means = means.with_columns(status=status_of_limits())
         return self._named(means)
-
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure."""
@@ -197,19 +200,40 @@ class PairedDifferences(Table):
         rows = side_by_side(rows)
         check_over(rows.columns, self.paired.over)
         kept = kept_keys(rows, self.paired.over)
-        areas = self._values(rows).drop(set(rows.keys) - set(kept)).rename(kept)
-        keys = list(kept.values())
+        areas = rows.once(self._values(rows).drop(set(rows.keys) - set(kept)).rename(kept))
+        keys, measure = [*kept.values()], measure_of(self.paired.measured)
         counted = dropped(rows.columns.request.missing)
-        found = in_python(
-            areas,
-            lambda frame: _compared(frame, keys, counted, self.paired),
-            _schema(areas.collect_schema(), keys, counted),
-            in_memory=rows.in_memory,
+        tables = [
+            _differences(areas, a, b, keys, counted).with_columns(
+                pl.lit(place).alias("pair"),
+                model=pl.lit(self.paired.models[a]),
+                baseline=pl.lit(self.paired.models[b]),
+            )
+            for place, (a, b) in enumerate(self.paired.pairs)
+        ]
+        sums = with_std_error(concat(tables).sort(*keys, "pair"))
+        limited = limits_of_difference(
+            sums, "difference", self.paired.level, in_memory=rows.in_memory
         )
-        measure = measure_of(self.paired.measured)
-        return found.with_columns(
-            measure.values(*_AREAS) + measure.lengths("difference", *INTERVAL)
-        )
+        schema = pl.Schema({**limited.collect_schema(), "p_value": pl.Float64()})
+        tested = in_python(limited, self._tested, schema, in_memory=rows.in_memory)
+        judged = tested.with_columns(status=status_of_mean(FEW_SEGMENTS))
+        values, lengths = measure.values(*_AREAS), measure.lengths("difference", *INTERVAL)
+        return judged.with_columns(*values, *lengths, status=status_of_limits())
+
+    def _tested(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Add the p-values."""
+        resampling = self.paired.resampling
+        if resampling is None:
+            rows = table.select("difference", "std_error", "degrees").iter_rows()
+            found = [t_test(*row) for row in rows]
+        else:
+            from frame_prc._inference.permutations import (  # noqa: PLC0415 - needs NumPy
+                p_value_of_signs,
+            )
+
+            found = [p_value_of_signs(one, resampling) for one in table["differences"].to_list()]
+        return table.with_columns(pl.Series("p_value", found, dtype=pl.Float64))
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -223,49 +247,14 @@ class PairedDifferences(Table):
             estimates: list[Estimates] = rows.elsewhere.side_by_side(rows, measure)
             tables = [one.keyed() for one in estimates]
         else:
-            scored = zip(self.paired.models, self._scored(rows), strict=True)
-            tables = [measure.of_model(name).of_segments(one) for name, one in scored]
+            tables = [
+                measure.of_model(name).of_segments(of_model(rows, place))
+                for place, name in enumerate(self.paired.models)
+            ]
         first, *others = (table.rename({ESTIMATE: f"value_{i}"}) for i, table in enumerate(tables))
         for i, other in enumerate(others, 1):
             first = left_join(first, other.select(*rows.keys, f"value_{i}"), rows.keys)
         return first
-
-    def _scored(self, rows: Rows) -> list[Rows]:
-        """Return the rows with the score of each model."""
-        places = range(len(self.paired.models))
-        return [replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in places]
-
-
-def _schema(areas: pl.Schema, keys: Sequence[str], counted: Sequence[str]) -> pl.Schema:
-    texts = dict.fromkeys(_MODELS, pl.String())
-    counts = dict.fromkeys((*_COUNTS, *counted), pl.Int64())
-    numbers = dict.fromkeys(_TEST, pl.Float64())
-    return pl.Schema(
-        {name: areas[name] for name in keys} | texts | counts | numbers | {"status": pl.String()}
-    )
-
-
-def _compared(
-    areas: pl.DataFrame, keys: Sequence[str], counted: Sequence[str], paired: Paired
-) -> pl.DataFrame:
-    """Return the tests of all pairs of models, sorted by the keys."""
-    tables = [
-        _differences(areas.lazy(), a, b, keys, counted).with_columns(
-            pl.lit(place).alias("pair"),
-            model=pl.lit(paired.models[a]),
-            baseline=pl.lit(paired.models[b]),
-        )
-        for place, (a, b) in enumerate(paired.pairs)
-    ]
-    sums = pl.concat(tables).sort(*keys, "pair")
-    limited = limits_of_difference(with_std_error(sums), "difference", paired.level).collect(
-        engine="in-memory"
-    )
-    p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
-    judged = limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS))
-    return judged.with_columns(status=status_of_limits(pl.col)).select(
-        *keys, *_MODELS, *_COUNTS, *counted, *_TEST, "status"
-    )
 
 
 def _differences(
@@ -285,13 +274,3 @@ def _differences(
         n_segments=_DIFFERENCE.count().cast(pl.Int64),
         n_undefined=_DIFFERENCE.null_count().cast(pl.Int64),
     )
-
-
-def _p_values(table: pl.DataFrame, paired: Paired) -> list[float | None]:
-    if paired.resampling is None:
-        rows = table.select("difference", "std_error", "degrees").iter_rows()
-        return [t_test(*row) for row in rows]
-    from frame_prc._inference.permutations import p_value_of_signs  # noqa: PLC0415 - needs NumPy
-
-    every = table["differences"].to_list()
-    return [p_value_of_signs(differences, paired.resampling) for differences in every]

@@ -15,22 +15,23 @@ from frame_prc._curves.logit_intervals import (
     INTERVAL,
     RANDOM,
     shows_spread,
-    status_of_limits,
 )
-from frame_prc._inference.bootstrap import cells_of, keyed
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.differences import Area, Difference, LogArea
-from frame_prc._inference.estimates import status_of
-from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
+from frame_prc._inference.estimates import (
+    measure_of,
+    with_few_scores,
+    with_few_scores_of_pairs,
+)
+from frame_prc._inference.intervals import status_of, status_of_limits
 from frame_prc._inference.measure import Measure
-from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python, left_join
-from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Draws, Measured
+from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.average_precision import CLASSES
+from frame_prc._tables.areas import CLASSES
 from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
@@ -191,7 +192,7 @@ class Differences(Table):
             alone = {BLOCK: pl.int_range(pl.len()), PLACE: pl.lit(0), SHARED: pl.struct("variance")}
             tested = tested.with_columns(**alone)
         judged = (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
-        return judged.with_columns(status=status_of_limits(pl.col))
+        return judged.with_columns(status=status_of_limits())
 
 
 def _with(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
@@ -341,7 +342,7 @@ def _simultaneous() -> pl.Expr:
     """Return the p-values of a step-down test of the largest deviate."""
 
     def found(tests: pl.Series) -> pl.Series:
-        from frame_prc._inference import simultaneous  # noqa: PLC0415 - needs NumPy
+        from frame_prc._inference import permutations as simultaneous  # noqa: PLC0415 - needs NumPy
 
         table = tests.struct.unnest().with_row_index("row")
         used = table.drop_nulls("p_value")
@@ -406,13 +407,6 @@ class ChanceTests(Table):
         table = areas.rename({AVERAGE_PRECISION: "value_a", RANDOM: "value_b"}).with_columns(
             reference=pl.lit("random"), difference=pl.col("value_a") - pl.col("value_b")
         )
-        return left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
+        from frame_prc._inference.permutations import p_values  # noqa: PLC0415 - needs NumPy
 
-
-def _p_values(ranking: Ranking, rows: Rows, resampling: Draws) -> pl.LazyFrame:
-    """Return keys and ``p_value``; without keys there is one row."""
-    from frame_prc._inference import permutations  # noqa: PLC0415 - needs NumPy, which is optional
-
-    cells = cells_of(ranking, rows, bins=None)
-    numbered = permutations.p_values(cells, resampling, in_memory=rows.in_memory)
-    return keyed(numbered, ranking, "p_value")
+        return left_join(table, p_values(ranking, self.test.resampling), rows.keys)

@@ -11,10 +11,9 @@ import polars as pl
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
 from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.estimates import Estimates, unbiased_variance
+from frame_prc._inference.estimates import Estimates, measure_of, unbiased_variance
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
-from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import Request
@@ -112,11 +111,6 @@ class Heterogeneity(Table):
             measure.values("best_value", "worst_value") + measure.lengths(*lengths)
         )
         return found.sort(model) if model else found
-
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
 
     def _may_permute(self, rows: Rows) -> bool:
         """Return whether there are single rows that can be permuted; refuse sums if asked."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 import polars as pl
 import polars.selectors as cs
@@ -16,12 +18,11 @@ from frame_prc._inference.estimates import (
     OF_CLASSES,
     Estimates,
     effective_clusters,
+    measure_of,
     of_classes,
     on_negatives,
-    with_few,
 )
 from frame_prc._inference.measure import Measure
-from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
@@ -60,14 +61,28 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     if rows.elsewhere is None:
         models, sums = _in_polars(rows, comparison, [measure.of_model(name) for name in names])
     else:
-        models, sums = _elsewhere(rows, comparison, measure)
+        models, sums = rows.elsewhere.paired(rows, measure)
+    if measure.of_decisions:
+        sums = sums.with_columns(_unseen(rows, pair) for pair in _pairs_of(comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
-    of_pairs = cs.matches(r"^(variance|covariance|fourth|shared|unseen)_\d+")
+    of_pairs = cs.matches(r"^(variance|covariance|fourth|unseen)_\d+_\d+$")
     table = segment_join(first, sums.select("segment", of_pairs))
     for i, other in enumerate(others, 1):
         table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
     keyed = models[0].ranking.segments.with_keys(table)
     return _by_pair(keyed, names, comparison, measure)
+
+
+def _pairs_of(comparison: Comparison) -> list[tuple[int, int]]:
+    """Return the pairs of models whose sums are needed, each with the lower place first."""
+    found = {(min(pair), max(pair)) for pair in comparison.pairs}
+    if comparison.adjust == "max":  # tests of one segment share models
+        found = {*combinations(sorted({i for pair in found for i in pair}), 2)}
+    return sorted(found)
+
+
+def _name(name: str, pair: tuple[int, int]) -> str:
+    return f"{name}_{min(pair)}_{max(pair)}"
 
 
 def _in_polars(
@@ -81,35 +96,14 @@ def _in_polars(
     return estimates, rows.once(_sums(rows, models, comparison))
 
 
-def _elsewhere(
-    rows: Rows, comparison: Comparison, measure: Measure
-) -> tuple[list[Estimates], pl.LazyFrame]:
-    """Return the same of rows that are elsewhere."""
-    estimates, sums = rows.elsewhere.paired(rows, measure)
-    named = {
-        f"{name}_{k}": pl.col(f"{name}_{min(pair)}_{max(pair)}")
-        for k, pair in enumerate(comparison.pairs)
-        for name in ("variance", "covariance", "fourth")
-    }
-    if measure.of_decisions:
-        named |= {
-            f"unseen_{k}": _unseen(rows, pair, "variance_{}_{}".format(*_ascending(pair)))
-            for k, pair in enumerate(comparison.pairs)
-        }
-    if comparison.adjust == "max":
-        for k, pair in enumerate(comparison.pairs):
-            for other, beside in enumerate(comparison.pairs):
-                same = named[f"variance_{k}"] if k == other else _product(pair, beside)
-                named[f"shared_{k}_{other}"] = same
-    return estimates, sums.with_columns(**named)
-
-
 def _product(pair: tuple[int, int], other: tuple[int, int]) -> pl.Expr:
     """Return the sum of products of two differences, from those of the influences on two models."""
 
     def both(a: int, b: int) -> pl.Expr:
-        return pl.col(f"alone_{a}" if a == b else f"covariance_{min(a, b)}_{max(a, b)}")
+        return pl.col(f"alone_{a}" if a == b else _name("covariance", (a, b)))
 
+    if pair == other:
+        return pl.col(_name("variance", pair))
     (a, b), (c, d) = pair, other
     return both(a, c) - both(a, d) - both(b, c) + both(b, d)
 
@@ -118,29 +112,22 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     """Return the covariances and the variances of differences of each segment, by pair."""
     names = [f"influence_{i}" for i in range(len(models))]
     influences, sums = [pl.col(name) for name in names], {}
-    for k, (a, b) in enumerate(comparison.pairs):
-        sums[f"variance_{k}"] = in_order((influences[a] - influences[b]) ** 2)
-        sums[f"covariance_{k}"] = in_order(influences[a] * influences[b])
+    pairs = _pairs_of(comparison)
+    for a, b in pairs:
+        difference, product = influences[a] - influences[b], influences[a] * influences[b]
+        sums[f"variance_{a}_{b}"] = in_order(difference**2)
+        sums[f"covariance_{a}_{b}"] = in_order(product)
         if models[0].measure.counted:
-            sums[f"fourth_{k}"] = in_order((influences[a] - influences[b]) ** 4)
-        if comparison.adjust == "max":
-            for other, (c, d) in enumerate(comparison.pairs):
-                product = (influences[a] - influences[b]) * (influences[c] - influences[d])
-                sums[f"shared_{k}_{other}"] = in_order(product)
-    frame, of_decisions = with_influences(rows, models), models[0].measure.of_decisions
-    unseen = {
-        f"unseen_{k}": _unseen(rows, pair, f"variance_{k}")
-        for k, pair in enumerate(comparison.pairs if of_decisions else ())
-    }
+            sums[f"fourth_{a}_{b}"] = in_order(difference**4)
+    frame = with_influences(rows, models)
     if not rows.clustered:
-        if of_decisions:
+        if models[0].measure.of_decisions:
             # Less the mean of a stratum, rows that are decided alike would move both.
             plain = [f"plain_{name}" for name in names] if rows.stratified else names
             frame = frame.with_columns(map(on_negatives, plain))
             moved, negatives = ([pl.col(f"{n}{of}") for n in plain] for of in ("", "_on_negatives"))
-            pairs = sorted({*map(_ascending, comparison.pairs)})
             sums |= sums_of_decisions(moved, negatives, pairs)
-        return frame.group_by(segment="segment_0").agg(**sums).with_columns(**unseen)
+        return frame.group_by(segment="segment_0").agg(**sums)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     for i, name in enumerate(names):
         numbers = effective_clusters(models[i].measure, f"below_{i}")
@@ -151,33 +138,25 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     below = [f"below_{i}" for i, model in enumerate(models) if model.measure.below]
     summed = [*names, *below, *(f"{name}_on_negatives" for name in names)]
     cells = partial(cluster_sums, named, ["segment"], summed, ranking)
-    return cluster_totals(named, summed, ranking, sums, cells).with_columns(**unseen)
+    return cluster_totals(named, summed, ranking, sums, cells)
 
 
-def _unseen(rows: Rows, pair: tuple[int, int], variance: str) -> pl.Expr:
+def _unseen(rows: Rows, pair: tuple[int, int]) -> pl.Expr:
     """Return whether a variance rests on rows that are hardly seen; clusters are not told apart."""
     # They differ from each other by far more than by the decisions that two models share.
-    return pl.lit(value=False) if rows.clustered else rests_on_unseen(*_ascending(pair), variance)
-
-
-def _ascending(pair: tuple[int, int]) -> tuple[int, int]:
-    return min(pair), max(pair)
+    never = pl.lit(value=False)
+    found = never if rows.clustered else rests_on_unseen(*pair, _name("variance", pair))
+    return found.alias(_name("unseen", pair))
 
 
 def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     """Return the sizes of each segment, and its area by a model with its variance."""
-    table = model.areas()
     if model.ranking.rows.clustered:
-        renamed = {"variance": "variance_by_rows", "n_effective": "n_by_rows"}
-        by_rows = table.rename(renamed)
-        own_parts = ("n_effective", *OF_CLASSES)
-        parts = {"variance": f"alone_{place}"} | {part: f"{part}_{place}" for part in own_parts}
-        own = sums.select("segment", NEGATIVE_CLUSTERS, **parts)
-        table = segment_join(by_rows, own)
-        if model.measure.counted:
-            table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
-    found = with_few(table, model.measure)
-    return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)
+        parts = {part: f"{part}_{place}" for part in ("n_effective", *OF_CLASSES)}
+        own = sums.select("segment", NEGATIVE_CLUSTERS, variance=f"alone_{place}", **parts)
+        model = replace(model, of_clusters=own)
+    renamed = {name: f"{side}_{place}" for name, side in _SIDES.items()}
+    return model.computed().rename(renamed, strict=False)
 
 
 def _by_pair(
@@ -188,7 +167,7 @@ def _by_pair(
 ) -> pl.LazyFrame:
     pairs, flags, counted = comparison.pairs, ["few_negatives"], measure.counted
     lists = {
-        name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
+        name: pl.concat_list([_name(name, pair) for pair in pairs])
         for name in (
             "variance",
             "covariance",
@@ -198,7 +177,9 @@ def _by_pair(
     }
     if comparison.adjust == "max":
         each = range(len(pairs))
-        of_pairs = [pl.struct(pl.col(f"shared_{k}_{i}").alias(str(i)) for i in each) for k in each]
+        of_pairs = [
+            pl.struct(_product(pair, pairs[i]).alias(str(i)) for i in each) for pair in pairs
+        ]
         lists |= {SHARED: pl.concat_list(of_pairs), PLACE: pl.lit([*each], pl.List(pl.Int64))}
         table = table.with_columns(pl.int_range(pl.len()).alias(BLOCK))
     text = pl.List(pl.String)

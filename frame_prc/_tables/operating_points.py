@@ -16,12 +16,6 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, SCALE, SCALES, deployed, deployed_share
 from frame_prc._curves.curve import CURVE
-from frame_prc._curves.effective_rows import (
-    MOMENTS,
-    RATES_OF_CLASSES,
-    SHARES_OF_CLASSES,
-    share_of_units,
-)
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
     COUNTED,
@@ -31,7 +25,15 @@ from frame_prc._curves.given_thresholds import (
     GivenThresholds,
     is_retrieved,
 )
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, limits_of_share, status
+from frame_prc._curves.logit_intervals import (
+    FEW_POSITIVES,
+    MOMENTS,
+    RATES_OF_CLASSES,
+    SHARES_OF_CLASSES,
+    limits_of_share,
+    share_of_units,
+    status,
+)
 from frame_prc._curves.operating_points import (
     bound_name,
     check_counts,
@@ -41,9 +43,9 @@ from frame_prc._curves.operating_points import (
     operating_points,
 )
 from frame_prc._formulas import normal_quantile, precision, recall
-from frame_prc._inference.bootstrap import cells_of, check_drawable, over_replicates
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.intervals import check_drawable
 from frame_prc._lazy import (
     cached,
     concat,
@@ -152,15 +154,13 @@ class OperatingPoints(Table):
         """Return the bounds that points must keep to so that new rows meet the targets."""
         from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
 
-        rows = ranking.rows
         check_drawable(
-            rows,
+            ranking.rows,
             "guarantee= needs counts of rows, and these are sums of weights",
             "single rows, or integer counts",
         )
         targets = {bound_name(place): target for place, target in enumerate(self.targets)}
-        cells = cells_of(ranking, rows, bins=None)
-        return guarantees.bounds(cells, targets, in_memory=rows.in_memory)
+        return guarantees.bounds(ranking, targets)
 
     def _counted(self) -> pl.Expr:
         """Return how many rows there are for each target."""
@@ -413,6 +413,8 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
         ).clip(0, 1)
         for rate, (in_replicate, in_sample) in both.items()
     }
+    from frame_prc._inference.resamples import over_replicates  # noqa: PLC0415 - needs NumPy
+
     drawn = over_replicates(
         ranking, ranking.rows, resampling, rates, means, every_score=every_score
     )

@@ -6,24 +6,16 @@ blocks, and memory holds one block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
 
-from frame_prc._curves.calibration import (
-    amounts_of_classes,
-    at_prevalence_of,
-    effective_numbers,
-    highest_odds,
-    reference_of,
-)
+from frame_prc._curves.calibration import same_reference
 from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import in_order, in_python, left_join
-from frame_prc._request.specs import Calibration
+from frame_prc._lazy import aggregated, in_order, in_python, left_join, parts_by
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
@@ -48,26 +40,67 @@ def rest_of_each_segment(rows: Rows, measure: Measure) -> pl.LazyFrame:
 
 
 def _evaluated(rows: Rows, frame: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    model = rows.model_keys
-    pool = pl.struct(model).rank("dense") if model else pl.lit(1, pl.UInt32)
-    distinct = frame.select(rows.keys).unique().sort(rows.keys)
-    segments = distinct.with_row_index("segment").with_columns(pool=pool)
-    used = frame if rows.usable is None else frame.filter(rows.usable)
-    numbered = left_join(used, segments, rows.keys, in_order=False).drop(rows.keys)
-    _check_work(segments, numbered)
-    every = _in_order(rows, numbered, scored=measure.scored)
-    blocks = [
-        block
-        for pool in segments["pool"].unique(maintain_order=True).to_list() or [1]
-        for block in _blocks(*_of_pool(pool, every, segments), measure)
-    ]
-    joined = segments.join(pl.concat(blocks), on="segment", maintain_order="left")
-    return joined.select(*rows.keys, *_ESTIMATES, "covariance", "status", "few_negatives")
+    model, used = rows.model_keys, frame if rows.usable is None else frame.filter(rows.usable)
+    score = unsigned_zero(pl.col("score"), rows.score_dtype)
+    if not measure.scored:
+        score = score.rank("dense").cast(pl.UInt32)
+    # In ranking order, so that the sort of each block is fast.
+    descends = [not rows.ascending, False]
+    ranked = used.with_columns(score).sort("score", "truth", descending=descends)
+    columns = rows.columns
+    request = replace(columns.request, models={None: "score"}, model=None)
+    of_model = replace(
+        replace(rows, height=0).without_values(),
+        columns=replace(columns, request=request, model=None, scores=columns.scores[:1]),
+        score_dtype=ranked.schema["score"],
+        usable=None,
+        n_dropped=None,
+        check=lambda: None,  # the rows have been checked
+    )
+    renamed = dict(zip(rows.keys[len(model) :], of_model.keys, strict=True))
+    segments, parts = frame.select(rows.keys).unique().sort(rows.keys), []
+    _check_work(segments, used, model)
+    for own in parts_by(segments, model):
+        part = ranked
+        if model:
+            part = ranked.join(own.head(1), on=model, how="semi", nulls_equal=True)
+        one = replace(of_model, frame=part.drop(model).rename(renamed).lazy())
+        numbered = own.drop(model).rename(renamed).with_row_index("segment")
+        parts.append(own.hstack(_of_model(one, numbered, measure)))
+    return pl.concat(parts)
 
 
-def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
-    sizes = segments.group_by("pool").len().join(used.group_by("pool").len("rows"), on="pool")
-    work = sizes.select((pl.col("len").cast(pl.Int64) * pl.col("rows")).sum()).item()
+def _of_model(rows: Rows, segments: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Return the estimates of the rest of each segment of one model, in blocks of segments."""
+    estimates, calibration = Estimates.of(rows, measure), measure.calibration
+    if calibration is not None and calibration.odds is None:
+        # A rest has the reference of all segments.
+        same = same_reference(estimates.keyed().collect().lazy(), [])
+        measure = replace(measure, calibration=same)
+    influences = None
+    if rows.clustered:
+        influences = left_join(estimates.keyed_clusters(), segments.lazy(), rows.keys).collect()
+    others = left_join(rows.frame.collect(), segments, rows.keys).drop(rows.keys)
+    others = others.rename({"segment": "other"})
+    block = min(max(1, _ROWS_IN_BLOCK // max(1, others.height)), _MOST_IN_BLOCK)
+    columns, blocks = replace(rows.columns, key_dtypes={"place": _PLACE}), []
+    for start in range(0, max(1, segments.height), block):
+        numbers = segments[start : start + block].select("segment")
+        paired = numbers.join(others, how="cross", maintain_order="left_right").lazy()
+        place = (pl.col("segment") - start).cast(_PLACE).alias("key_0")
+        rest = paired.filter(pl.col("segment") != pl.col("other")).with_columns(place)
+        part = replace(rows, frame=rest.drop("segment", "other"), columns=columns)
+        blocks.append(_estimates_of(Estimates.of(part, measure), start, influences))
+    found = segments.join(pl.concat(blocks), on="segment", how="left", maintain_order="left")
+    return found.select(*_ESTIMATES, "covariance", "status", "few_negatives")
+
+
+def _check_work(segments: pl.DataFrame, used: pl.DataFrame, model: list[str]) -> None:
+    numbers, rows = (
+        aggregated(one.lazy(), model, n=pl.len().cast(pl.Int64)) for one in (segments, used)
+    )
+    products = left_join(numbers, rows, model).select((pl.col("n") * pl.col("n_right")).sum())
+    work = products.collect().item()
     if work > _MOST_ROWS:
         raise OptionError(
             f"against='rest' would evaluate {work:,} rows: {segments.height:,} segments times "
@@ -77,86 +110,14 @@ def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
         )
 
 
-def _in_order(rows: Rows, frame: pl.DataFrame, *, scored: bool) -> Rows:
-    """Return rows of one model in ranking order, with the number of their segment as their key."""
-    score = unsigned_zero(pl.col("score"), rows.score_dtype)
-    if not scored:
-        score = score.rank("dense").cast(pl.UInt32)
-    descends = [not rows.ascending, False]
-    ordered = frame.with_columns(score).sort("score", "truth", descending=descends)
-    columns = replace(
-        rows.columns,
-        request=replace(rows.columns.request, models={None: "score"}, model=None),
-        scores=rows.columns.scores[:1],
-        key_dtypes={"segment": pl.UInt32()},
-    )
-    return replace(
-        replace(rows, height=0).without_values(),
-        frame=ordered.lazy().rename({"segment": "key_0"}),
-        columns=columns,
-        score_dtype=rows.score_dtype if scored else pl.UInt32(),
-        usable=None,
-        n_dropped=None,
-        check=lambda: None,  # the rows have been checked
-    )
-
-
-def _of_pool(pool: int, every: Rows, segments: pl.DataFrame) -> tuple[Rows, pl.Series]:
-    """Return the rows of one model, and the numbers of its segments."""
-    members = segments.filter(pl.col("pool") == pool)["segment"]
-    frame = every.frame.filter(pl.col("pool") == pool).drop("pool")
-    return replace(every, frame=frame), members
-
-
-def _blocks(every: Rows, segments: pl.Series, measure: Measure) -> Iterator[pl.DataFrame]:
-    """Yield the estimates of the rests of a block of segments of one model."""
-    if measure.calibration is not None:
-        measure = replace(measure, calibration=_given(every, measure.calibration))
-    influences = None
-    if every.columns.cluster is not None:
-        influences = Estimates.of(every, measure).keyed_clusters().collect()
-    for first, rest in _rests(every, segments):
-        yield _estimates_of(Estimates.of(rest, measure), first, influences)
-
-
-def _given(every: Rows, calibration: Calibration) -> Calibration:
-    """Return the calibration with the prevalence of all segments, which a rest does not have."""
-    if calibration.odds is not None:
-        return calibration
-    if not calibration.highest:
-        return at_prevalence_of(every.frame, every.weight) or calibration
-    classes = amounts_of_classes(every.weight)
-    sums = {name: one.sum() for name, one in classes.items()}
-    squares = {f"{name}_squares": (one**2).sum() for name, one in classes.items()}
-    segments = every.frame.group_by("key_0").agg(**sums, **squares)
-    segments = segments.with_columns(**effective_numbers(squares=True))
-    odds, prevalence = segments.select(reference_of(highest_odds())).collect().row(0)
-    return calibration if odds is None else Calibration(prevalence, odds)
-
-
-def _rests(every: Rows, segments: pl.Series) -> Iterator[tuple[int, Rows]]:
-    """Yield the number of the first segment of each block, and the rests of all its segments."""
-    others = every.frame.rename({"key_0": "other"}).collect()
-    block = min(max(1, _ROWS_IN_BLOCK // max(1, others.height)), _MOST_IN_BLOCK)
-    columns = replace(every.columns, key_dtypes={"place": _PLACE})
-    for start in range(0, max(1, len(segments)), block):
-        numbers = segments[start : start + block].to_frame()
-        first = numbers.item(0, 0) if numbers.height else 0
-        paired = numbers.join(others, how="cross", maintain_order="left_right").lazy()
-        place = (pl.col("segment") - first).cast(_PLACE).alias("key_0")
-        rest = paired.filter(pl.col("segment") != pl.col("other")).with_columns(place)
-        frame = rest.drop("segment", "other")
-        yield first, replace(every, frame=frame, columns=columns)
-
-
-def _estimates_of(rest: Estimates, first: int, own_influence: pl.DataFrame | None) -> pl.DataFrame:
+def _estimates_of(rest: Estimates, first: int, influences: pl.DataFrame | None) -> pl.DataFrame:
     segment = (pl.col("key_0") + pl.lit(first, pl.UInt32)).alias("segment")
     found = rest.keyed().select(segment, *_ESTIMATES, "status", "few_negatives")
-    if own_influence is None:
+    if influences is None:
         return found.with_columns(covariance=pl.lit(0.0)).collect(engine="in-memory")
-    influences = rest.keyed_clusters().with_columns(segment.alias("key_0"))
-    shared = own_influence.lazy().join(influences, on=["key_0", "cluster"])
+    own, clusters = influences.lazy(), rest.keyed_clusters().with_columns(segment)
+    shared = own.join(clusters, on=["segment", "cluster"])
     product = pl.col("influence") * pl.col("influence_right")
-    covariances = shared.group_by(segment="key_0").agg(covariance=in_order(product))
+    covariances = shared.group_by("segment").agg(covariance=in_order(product.sort()))
     joined = found.join(covariances, on="segment", how="left", maintain_order="left")
     return joined.with_columns(pl.col("covariance").fill_null(0.0)).collect(engine="in-memory")

@@ -1,4 +1,4 @@
-"""The search for segments that differ: levels of columns, a scan of all, and a closer look at few.
+"""Segments that nobody named: those that differ from the others, among all that some keys make.
 
 A scan tells where to look. What is found there is compared as segments are by any other verb, so
 that its numbers are theirs, and its p-value is put beside the largest that chance shows.
@@ -25,12 +25,53 @@ from frame_prc._execution import on_each_thread
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
+from frame_prc._lazy import in_python
 from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Comparison, Measured, Searched
 from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
 from frame_prc.exceptions import DataError
+
+_NUMBERS = ("value", "others", "difference", "ci_low", "ci_high", "p_adjusted")
+
+
+@dataclass(frozen=True)
+class Finds(Table):
+    """One row per find, the clearest first."""
+
+    searched: Searched
+    outputs = ("segment", "measure", "n", "n_pos", *_NUMBERS, "n_looked_at", "status")
+    hidden = ("measure", "n", "others", "n_looked_at")
+    counts_dropped = False
+
+    def keyed(self, rows: Rows) -> Rows:
+        """Return rows without keys: the segment is one text."""
+        return rows.pooled()
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the finds."""
+        rows.check_no_strata("find_segments")
+        amount = pl.Float64() if rows.columns.weighted else pl.Int64()
+        schema = pl.Schema(
+            {"segment": pl.String(), "measure": pl.String(), "n": amount, "n_pos": amount}
+            | dict.fromkeys(_NUMBERS, pl.Float64())
+            | {"n_looked_at": pl.Int64(), "status": pl.String()}
+        )
+
+        def found(source: pl.DataFrame) -> pl.DataFrame:
+
+            finds = Search.of(rows.reread(source), self.searched).finds()
+            return pl.DataFrame(finds, schema=schema, orient="row")
+
+        return in_python(rows.source, found, schema, in_memory=rows.in_memory)
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.searched.measured.name,)
+
 
 _MOST_LEVELS = 100  # of a column, those with most positives
 _MOST_VALUES = 10  # different numbers that are levels as they are
@@ -40,7 +81,7 @@ _MOVED = 0.05  # of the least distance between cuts, by which rounding may move 
 _DIGITS, _MOST_DIGITS = 3, 16  # of the numbers at which a column is cut
 _LEAST_P = 1e-300
 _ROUNDING, _NEARLY = 1e-9, 1 - 1e-6
-_NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high")
+_OF_ROW = ("value_a", "value_b", "difference", "ci_low", "ci_high")
 
 
 class Levels(NamedTuple):
@@ -103,7 +144,7 @@ class Search:
                 break
             p_adjusted = (1 + int((highest >= abs(best.row["z"])).sum())) / (1 + len(highest))
             pairs = [*zip(best.grouping.columns, best.grouping.codes(best.number), strict=True)]
-            sizes = (best.row[name] for name in ("n", "n_pos", *_NUMBERS))
+            sizes = (best.row[name] for name in ("n", "n_pos", *_OF_ROW))
             named = self._text(pairs), self._measured.name
             found.append((*named, *sizes, p_adjusted, looked_at, best.row["status"]))
             inside = reduce(and_, (self.levels[i].codes == code for i, code in pairs))

@@ -10,9 +10,8 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
-from frame_prc._inference.estimates import Estimates, unbiased, unbiased_variance
+from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
-from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import in_python, parts_by
 from frame_prc._request.specs import Interval, Measured
 from frame_prc._rows.rows import DROPPED, Rows
@@ -65,11 +64,6 @@ class Shrunken(Table):
     def _reference(self) -> Sequence[str]:
         """The prevalence that the areas are of, if they are of one."""
         return () if self.measured.calibration is None else (REFERENCE,)
-
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
@@ -130,7 +124,7 @@ class Shrunken(Table):
         """Return the columns that are computed from draws of the true values."""
         import numpy as np  # noqa: PLC0415 - optional
 
-        from frame_prc._inference.shrinkage import shrunk  # noqa: PLC0415 - needs NumPy
+        from frame_prc._inference.random_effects import shrunk  # noqa: PLC0415 - needs NumPy
 
         measure, tail = measure_of(self.measured), (1 - self.level) / 2
         columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))

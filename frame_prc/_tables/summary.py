@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from frame_prc._curves.areas import (
     UNDEFINED,
     areas_of,
     growing,
+    interpolated_shortfall,
     with_heights,
 )
 from frame_prc._curves.calibration import (
@@ -28,35 +29,34 @@ from frame_prc._curves.logit_intervals import (
     INTERVAL,
     N_EFFECTIVE,
     RANDOM,
-    status_of_limits,
 )
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
-from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
-from frame_prc._inference.average_precision import AveragePrecision
-from frame_prc._inference.chance import with_random
-from frame_prc._inference.estimates import Estimates, effective_clusters
-from frame_prc._inference.few_scores import with_few_scores
-from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measure import Measure, TiedMeasure, parts_at, spreads_at
-from frame_prc._inference.measures import measure_of, tied_measure_of
-from frame_prc._inference.row_influence import numbered
-from frame_prc._inference.sampled import (
+from frame_prc._inference.areas import AveragePrecision
+from frame_prc._inference.chance import with_lift, with_normalised, with_random
+from frame_prc._inference.estimates import (
+    Estimates,
+    effective_clusters,
+    measure_of,
+    with_few_scores,
+)
+from frame_prc._inference.intervals import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_mean,
+    status_of_limits,
     with_deviations,
+    with_interval,
     with_std_error,
 )
+from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.places import in_parts
-from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import Points
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
-from frame_prc._tables.normalised import with_lift, with_normalised
 from frame_prc._tables.shrunk import Shrunken
 
 LEVEL = "level"
@@ -223,13 +223,12 @@ class Summary(Table):
             )
             table = left_join(table, limits, rows.model_keys)
             _, low, _ = interval_of(measure.name)
-            table = table.with_columns(status=status_of_limits(pl.col, low))
+            table = table.with_columns(status=status_of_limits(low))
         return table
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
-        of = self._tables if rows.elsewhere is None else self._tables_elsewhere
-        ranking, (table, *others) = of(rows, calibration)
+        ranking, (table, *others) = self._tables(rows, calibration)
         table = table.with_columns(positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"))
         for other in others:
             table = segment_join(table, other)
@@ -256,16 +255,13 @@ class Summary(Table):
 
     def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
         """Return the segments, their average precision, and tables of what else is asked for."""
-        own = [tied_measure_of(asked) for asked in self.beside]
-        scored = self._shows(*_BEST) or any(measure.scored for measure in own)
-        ranking = _ranking(rows, scored=scored)
-        others = _estimates_of_ties(ranking, own)
-        if self._shows(*_AT_REFERENCE):
-            others.append(_estimates(ranking, AveragePrecision(calibration)))
-        tables = [_table(_estimates(ranking, AveragePrecision())), *map(self._beside, others)]
+        at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
+        measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
+        plain, *others = Estimates.of_each(rows, measures, scored=self._shows(*_BEST))
+        tables = [_table(plain), *map(self._beside, others)]
         if self._shows(*_AREAS, *_BEST):
-            tables += self._tables_of_steps(ranking)
-        return ranking, tables
+            tables += self._tables_of_steps(plain.ranking)
+        return plain.ranking, tables
 
     def _tables_of_steps(self, ranking: Ranking) -> Iterator[pl.LazyFrame]:
         """Yield what is asked for of the steps of the curve."""
@@ -278,15 +274,6 @@ class Summary(Table):
             parts = in_parts(grown, at_once=rows.many_in_memory)
             yield rows.windowed_in_parts([_best_step(part, ranking) for part in parts])[0]
 
-    def _tables_elsewhere(
-        self, rows: Rows, calibration: Calibration
-    ) -> tuple[Ranking, list[pl.LazyFrame]]:
-        """Return the same of rows that are elsewhere."""
-        at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
-        measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
-        plain, *others = rows.elsewhere.estimates(rows, measures)
-        return plain.ranking, [_table(plain), *map(self._beside, others)]
-
     def _beside(self, estimates: Estimates) -> pl.LazyFrame:
         """Return a measure of each segment, with its interval, under its own names."""
         measure, clustered = estimates.measure, estimates.ranking.rows.clustered
@@ -294,11 +281,9 @@ class Summary(Table):
         table = with_interval(
             at_chance,
             self.interval,
+            measure,
             of=AVERAGE_PRECISION,
             clustered=clustered,
-            few=measure.few if measure.counted else None,
-            of_both_classes=measure.of_both_classes,
-            is_share=measure.is_share,
         )
         name = measure.name
         renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}
@@ -315,34 +300,6 @@ def _worse_status(measure: str) -> pl.Expr:
 
 
 # --- segments ------------------------------------------------------------------------------
-
-
-def _ranking(rows: Rows, *, scored: bool) -> Ranking:
-    if not rows.row_by_row:
-        return rank(rows, squares=not rows.columns.lacks_squares, scored=scored)
-    return rank(numbered(rows), squares=True, numbered=True, scored=scored)
-
-
-def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
-    """Return the estimates of segments; with clusters or strata, from the influence of each row."""
-    if not ranking.rows.row_by_row:
-        return Estimates(ranking, measure)
-    return Estimates.with_rows(ranking, measure)
-
-
-def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> list[Estimates]:
-    """Return the estimates of measures, which share the points that their sums need."""
-    estimates, rows = [_estimates(ranking, measure) for measure in measures], ranking.rows
-    if rows.row_by_row:
-        return estimates
-
-    @cache
-    def parts_of(points: Points) -> list[pl.LazyFrame]:
-        return list(map(rows.once, parts_at(ranking, points)))
-
-    # Each by itself: Polars 1.41.0 panics at many plans at once.
-    found = [spreads_at(parts_of(one.summed_points), ranking, one) for one in measures]
-    return [replace(one, spread=frame) for one, frame in zip(estimates, found, strict=True)]
 
 
 def _table(estimates: Estimates) -> pl.LazyFrame:
@@ -501,7 +458,7 @@ def _macro_sampled(
         interval,
         in_memory=rows.in_memory,
     )
-    return table.with_columns(status=status_of_limits(pl.col))
+    return table.with_columns(status=status_of_limits())
 
 
 def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr) -> pl.LazyFrame:

@@ -14,10 +14,9 @@ import polars as pl
 
 from frame_prc._curves.given_thresholds import RESULTS
 from frame_prc._curves.logit_intervals import ESTIMATE
-from frame_prc._inference.estimates import Estimates, unbiased, unbiased_variance
+from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measure import Measure
-from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import aggregated, in_python, join, left_join, parts_by
 from frame_prc._lazy import over as within
 from frame_prc._request.roles import THRESHOLD
@@ -29,7 +28,7 @@ from frame_prc._rows.table import Table
 from frame_prc.exceptions import DataError
 
 if TYPE_CHECKING:
-    from frame_prc._inference.watch import Series
+    from frame_prc._inference.random_effects import Series
 
 
 # What a later call needs: the logit of a period, its variance, its bound, and the segment's error.
@@ -74,11 +73,6 @@ class Watched(Table):
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         return ("measure", "n", "n_periods", "z", "delay", *_STATE, "plan")
-
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
@@ -254,7 +248,7 @@ class Watched(Table):
                 )
 
     def _series(self, part: pl.DataFrame) -> Series:
-        from frame_prc._inference.watch import Series  # noqa: PLC0415 - needs NumPy
+        from frame_prc._inference.random_effects import Series  # noqa: PLC0415 - needs NumPy
 
         logits, variances, rows = (
             part[name].fill_null(float("nan")).to_numpy()

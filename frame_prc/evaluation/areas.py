@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from frame_prc._curves.areas import AreaSpec
-from frame_prc._curves.step_areas import STEP_AREAS
+from frame_prc._curves.areas import STEP_AREAS, AreaSpec
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import measured
 from frame_prc._request.intervals import area_interval, draws, interval_of
@@ -36,7 +35,7 @@ from frame_prc._request.specs import (
     Top,
 )
 from frame_prc._request.targets import check_expected_area
-from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.areas import AveragePrecision
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
 from frame_prc.evaluation.given import given_at
 

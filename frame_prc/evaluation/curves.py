@@ -125,7 +125,7 @@ class CurveVerbs(Evaluated[FrameT]):
         └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
         """
         from frame_prc._curves.curve import Curve, Extras
-        from frame_prc._tables.band import RecallGrid
+        from frame_prc._tables.curves import RecallGrid
 
         asked = self._request
         start, kept = check_option("start", start, STARTS), points_to_keep(keep)
@@ -214,7 +214,7 @@ class CurveVerbs(Evaluated[FrameT]):
         │ 1.0    ┆ 0.571429  ┆ 0.485109      ┆ 0.657386       ┆ few_positives │
         └────────┴───────────┴───────────────┴────────────────┴───────────────┘
         """
-        from frame_prc._tables.band import Band
+        from frame_prc._tables.curves import Band
 
         self._check_frame()
         grid, level = recall_list(recalls), confidence(self._level(ci))
@@ -276,7 +276,7 @@ class CurveVerbs(Evaluated[FrameT]):
         │ 0.5     ┆ 3   ┆ 0.733333   ┆ 0.666667 ┆ 0.002424     ┆ 0.999393      ┆ few_rows │
         └─────────┴─────┴────────────┴──────────┴──────────────┴───────────────┴──────────┘
         """
-        from frame_prc._tables.reliability import Reliability
+        from frame_prc._tables.curves import Reliability
 
         table = Reliability(bin_edges(bins), confidence(self._level(ci)))
         check_probabilities(self._request, table.measure_names)

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
 from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
-from frame_prc._inference.few_scores import models_with_few_scores
+from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.hints import name_hint, refuses_unknown
 from frame_prc._request.roles import check_whole_strata

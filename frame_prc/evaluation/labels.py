@@ -89,7 +89,7 @@ class LabelVerbs(Evaluated[FrameT]):
         │ 250 ┆ 68    ┆ 0.786852          ┆ 0.714039 ┆ 0.844283 ┆ 393.163563       ┆ ok     │
         └─────┴───────┴───────────────────┴──────────┴──────────┴──────────────────┴────────┘
         """
-        from frame_prc._tables.prediction_powered import PredictionPowered
+        from frame_prc._tables.labels import PredictionPowered
 
         self._check_frame(takes_counts=False)
         asked, level = self._request, confidence(self._level(ci))

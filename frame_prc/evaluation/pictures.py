@@ -283,7 +283,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
     def _score_bins(self, bins: int = 50) -> pl.DataFrame:
         """Return the share of each class in bins, of models in the order given."""
-        from frame_prc._tables.reliability import ScoreBins
+        from frame_prc._tables.curves import ScoreBins
 
         table = ScoreBins(whole("bins", bins, 2, _MOST_BINS))
         found = table.finished(self._rows_in_memory(table.outputs)).collect()
@@ -292,8 +292,7 @@ class PictureVerbs(Evaluated[FrameT]):
     def _chart_source(self, *, reference: Calibration | None = None) -> ChartSource:
         """Return the segments of rows, of counts, or of a curve frame."""
         from frame_prc._charts.data import source_of_curve, source_of_rows
-        from frame_prc._curves.curve import CURVE
-        from frame_prc._curves.curve_frame import check_unused, is_curve
+        from frame_prc._curves.curve import CURVE, check_unused, is_curve
 
         if is_curve(self.roles):
             check_unused(**self.roles)
@@ -304,7 +303,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
         """Return which models to compare, where there are single rows of several."""
-        from frame_prc._curves.curve_frame import is_curve
+        from frame_prc._curves.curve import is_curve
 
         if is_curve(self.roles):
             return None

@@ -17,7 +17,7 @@ from frame_prc._request.intervals import confidence
 from frame_prc._request.options import check_title, points_to_keep
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Interval, Keep, PictureForR, Start
-from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.areas import AveragePrecision
 from frame_prc.evaluation.areas import AreaVerbs
 from frame_prc.evaluation.axes import AxesVerbs
 from frame_prc.evaluation.base import OF_EVALUATION, verb
@@ -28,7 +28,7 @@ from frame_prc.evaluation.pictures import in_order_of_models, with_models
 from frame_prc.exceptions import OptionError, shown
 
 if TYPE_CHECKING:
-    from frame_prc._curves.curve_frame import CurveFrame
+    from frame_prc._curves.curve import CurveFrame
 
 _LEVEL = 0.95
 
@@ -145,7 +145,7 @@ class ScriptVerbs(
         self, start: Start, keep: Keep, interval: float | None
     ) -> tuple[pl.DataFrame, list[str], str | None]:
         """Return curves with their average precisions, their keys, and the name of clusters."""
-        from frame_prc._curves.curve_frame import check_unused, curve_keys, is_curve, read_curve
+        from frame_prc._curves.curve import check_unused, curve_keys, is_curve, read_curve
         from frame_prc._ggplot.write import check_keys, with_areas
 
         if is_curve(self.roles):

@@ -126,8 +126,6 @@ class SearchVerbs(Evaluated[FrameT]):
         │ site=3  ┆ 156   ┆ 0.371758 ┆ -0.462881  ┆ -0.532729 ┆ -0.390828 ┆ 0.0005     ┆ ok     │
         └─────────┴───────┴──────────┴────────────┴───────────┴───────────┴────────────┴────────┘
         """
-        from frame_prc._tables.finds import Finds
-
         self._check_frame(takes_counts=False)
         if columns is not None:
             own = {**self.roles, "by": columns}
@@ -150,8 +148,9 @@ class SearchVerbs(Evaluated[FrameT]):
         cut, fewest = whole("quantiles", quantiles, 2, 20), whole("min_positives", min_positives, 1)
         check_option("measure", measure, PERMUTED)
         found = measured(asked, measure, None)
-        searched = Searched(found, level, depth, cut, fewest)
-        return self._table(Finds(searched), details=details)
+        from frame_prc._tables.search import Finds
+
+        return self._table(Finds(Searched(found, level, depth, cut, fewest)), details=details)
 
     @verb
     def monitor(

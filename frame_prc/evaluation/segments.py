@@ -293,7 +293,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 110   ┆ 0.381058 ┆ 0.039963  ┆ 2945     ┆ 1080         ┆ ok     │
         └───────┴──────────┴───────────┴──────────┴──────────────┴────────┘
         """
-        from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
+        from frame_prc._tables.labels import SizeForDifference, SizeForWidth
 
         asked, level, held = self._request, confidence(self._level(ci)), given_at(at)
         check_one_of({"width": width, "difference": difference})
@@ -373,7 +373,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 3   ┆ -0.0              │
         └─────┴───────────────────┘
         """
-        from frame_prc._tables.influences import Influences
+        from frame_prc._tables.labels import Influences
 
         self._check_frame(takes_counts=False)
         asked = self._request

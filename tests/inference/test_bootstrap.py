@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind, every_polars_kind
-from optional import require_module
 from polars.testing import assert_frame_equal
 from strategies import BY, INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
@@ -334,7 +331,7 @@ except frame_prc.OptionError as error:
     ("names", "says"),
     [
         (["numpy"], "a bootstrap needs NumPy, which is not installed. Hint: pip install numpy."),
-        (["tqdm", "scipy", "pandas"], "True"),
+        (["scipy", "pandas"], "True"),
     ],
     ids=["NumPy", "anything else"],
 )
@@ -343,27 +340,3 @@ def test_numpy_is_all_it_needs(names, says):
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.startswith(says)
     assert done.stderr == ""
-
-
-def read_all(leader):
-    """Read what a terminal shows until nobody writes to it any more."""
-    shown = b""
-    with os.fdopen(leader, "rb", buffering=0) as terminal, contextlib.suppress(OSError):
-        while chunk := terminal.read(10_000):
-            shown += chunk
-    return shown
-
-
-def test_a_long_run_shows_its_progress_on_a_terminal_and_only_there(monkeypatch, capfd):
-    termios = require_module("termios")
-    require_module("tqdm")
-    average_precision(ROWS)
-    assert capfd.readouterr().err == ""
-    monkeypatch.setattr("frame_prc._inference.resamples._SECONDS_BEFORE_BAR", 0)
-    leader, follower = os.openpty()
-    termios.tcsetwinsize(follower, (24, 100))
-    with os.fdopen(follower, "w") as terminal:
-        monkeypatch.setattr(sys, "stderr", terminal)
-        average_precision(ROWS, by="region")
-    assert b"100/100" in read_all(leader)
-    assert capfd.readouterr().out == ""

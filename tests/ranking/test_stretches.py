@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from fractions import Fraction
 
@@ -17,29 +16,6 @@ from polars.testing import assert_frame_equal
 import frame_prc
 from frame_prc import _execution
 from frame_prc._ranking import places
-
-# Of each row: negative, positive, or positive and marked.
-ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
-
-
-@given(ROLES)
-def test_each_row_gets_the_value_of_its_class_in_its_stretch(between):
-    roles = ["marked", *between, "marked"]
-    n_stretches = roles.count("marked") - 1
-    expected, stretch = [], 0
-    for role in roles[1:]:
-        expected.append(stretch + (100.0 if role == "negative" else 0.0))
-        stretch += role == "marked"
-    on_positive = pl.Series([*range(n_stretches)], dtype=pl.Float64)
-    first, *others = places.valued_stretches(
-        pl.Series([role != "negative" for role in roles]),
-        pl.Series([role == "marked" for role in roles]),
-        on_positive,
-        on_positive + 100,
-    )
-    assert math.isnan(first)
-    assert others == expected
-
 
 TOTALS = {"total": pl.col("amount").sum(), "squares": (pl.col("amount") ** 2).sum()}
 GROUPED = st.lists(

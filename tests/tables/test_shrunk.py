@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 import frame_prc
 from frame_prc import OptionError
-from frame_prc._inference.shrinkage import shrunk as draws_of
+from frame_prc._inference.random_effects import shrunk as draws_of
 
 RANDOM = np.random.default_rng(3)
 SEGMENTS = 8

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._inference.watch import Series, _Paths
+from frame_prc._inference.random_effects import Series, _Paths
 from frame_prc.exceptions import ColumnError, DataError, OptionError
 
 

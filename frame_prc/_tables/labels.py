@@ -1,4 +1,6 @@
-"""Measures from few labels and a judge's label of all rows: prediction-powered inference.
+"""How many rows a study needs, which decide, and what a judge's labels of all add to few.
+
+Both errors, of a measure and of a difference, fall with the square root of the number of rows.
 
 What the judge says of the rows without a label, less what it says of those with one, is added to
 the measure by the labels, times a factor λ: ``h + λ (u - p)`` (Angelopoulos, Duchi & Zrnic 2023,
@@ -19,19 +21,91 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from statistics import NormalDist
 
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, INTERVAL, RANDOM, SHORTFALL
-from frame_prc._formulas import told_by
-from frame_prc._inference.estimates import Estimates, unbiased
-from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measures import measure_of
+from frame_prc._formulas import normal_quantile, told_by
+from frame_prc._inference.estimates import (
+    Estimates,
+    measure_of,
+    unbiased,
+    unbiased_variance,
+)
+from frame_prc._inference.intervals import check_method, status_of, with_interval
 from frame_prc._inference.row_influence import numbered, with_influences
 from frame_prc._lazy import aggregated, beside, concat, in_order, left_join
-from frame_prc._request.specs import Interval, Measured
+from frame_prc._request.specs import Comparison, Interval, Measured
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
+from frame_prc._tables.compare import Differences
+
+# --- how many rows -----------------------------------------------------------------------------
+
+_NEEDED = ("std_error", "n_needed", "n_pos_needed", "status")
+_ERROR, _OK = pl.col("std_error"), pl.col("status") == "ok"
+
+
+@dataclass(frozen=True)
+class SizeForWidth(Table):
+    """One row per segment: how many rows make the interval so narrow."""
+
+    measured: Measured
+    level: float
+    width: float
+    runs_inside = True
+    outputs = ("n_pos", "value", *_NEEDED)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the table."""
+        check_method(rows, Interval(self.level))
+        measure = measure_of(self.measured)
+        table = Estimates.of(rows, measure).keyed()
+        found = table.with_columns(
+            value=ESTIMATE,
+            std_error=unbiased_variance(measure).sqrt(),
+            status=status_of(measure, clustered=rows.clustered),
+        ).with_columns(measure.values("value") + measure.lengths("std_error"))
+        return _with_needed(found, 2 * normal_quantile(self.level) / self.width, rows)
+
+
+@dataclass(frozen=True)
+class SizeForDifference(Table):
+    """One row per segment and pair of models: how many rows show so large a difference."""
+
+    comparison: Comparison
+    difference: float
+    power: float
+    runs_inside = True
+    outputs = ("model", "baseline", "n_pos", *_NEEDED)
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.comparison.measured.name,)
+
+    def keyed(self, rows: Rows) -> Rows:
+        """Return rows without a key for the model."""
+        return Differences(self.comparison).keyed(rows)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the table."""
+        deviates = normal_quantile(self.comparison.level) + NormalDist().inv_cdf(self.power)
+        found = Differences(self.comparison).of(rows)
+        return _with_needed(found, deviates / self.difference, rows)
+
+
+def _with_needed(table: pl.LazyFrame, deviates: float, rows: Rows) -> pl.LazyFrame:
+    """Add how many rows have so small an error that so many deviates of it are 1."""
+    numbers = {f"{name}_needed": pl.col(name) * (deviates * _ERROR) ** 2 for name in ("n", "n_pos")}
+    if not rows.columns.weighted:
+        numbers = {name: number.ceil().cast(pl.Int64) for name, number in numbers.items()}
+    unknown = pl.when(_OK & _ERROR.is_null()).then(pl.lit("no_std_error")).otherwise("status")
+    return table.with_columns(**numbers, status=unknown)
+
+
+# --- a judge's labels --------------------------------------------------------------------------
 
 UNLABELLED, PROXY_WEIGHT, EFFECTIVE_LABELS = "n_unlabelled", "proxy_weight", "effective_labels"
 _H, _D = pl.col("h"), pl.col("d")
@@ -64,17 +138,12 @@ class PredictionPowered(Table):
         """Those of the outputs that only ``details=True`` shows."""
         return (UNLABELLED, PROXY_WEIGHT, "std_error")
 
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.measured.name,)
-
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table of the labelled rows."""
         rows.check_no_strata("prediction_powered")
         measure = measure_of(self.measured)
         h, p, u = (
-            Estimates.by_rows(numbered(of), measure) for of in (rows, self.judged, self.others)
+            Estimates.by_rows(numbered(of), [measure])[0] for of in (rows, self.judged, self.others)
         )
         table = h.keyed()
         of_judge = [_of_judge(p, p="unbiased"), _of_judge(u, u="unbiased", n_u="n")]
@@ -83,10 +152,8 @@ class PredictionPowered(Table):
         found = with_interval(
             _powered(table).with_columns(pl.lit(None, pl.Float64).alias(RANDOM)),
             self.interval,
+            measure,
             clustered=rows.clustered,
-            few=measure.few if measure.counted else None,
-            of_both_classes=measure.of_both_classes,
-            is_share=measure.is_share,
         )
         values = measure.values(ESTIMATE, "ci_low", "ci_high")
         shown = found.with_columns(*values, *measure.lengths("std_error"))
@@ -186,3 +253,55 @@ def _powered(table: pl.LazyFrame) -> pl.LazyFrame:
             .alias(EFFECTIVE_LABELS)
         )
     )
+
+
+# --- the influence of each row -----------------------------------------------------------------
+
+ROW = "row"
+_DEFINED = "\0defined_"
+
+
+@dataclass(frozen=True)
+class Influences(Table):
+    """One row per row that counts; with several models one for each.
+
+    ``places`` has the ``row`` of each, of those that have a weight.
+    """
+
+    measures: Sequence[Measured]
+    places: pl.LazyFrame
+    counts_dropped = False
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        return (ROW, *self.measure_names)
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measures."""
+        return [one.name for one in self.measures]
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the rows in the order given, with what their weight adds to each measure."""
+        models = 1 if rows.columns.model is not None else len(rows.columns.scores)
+        places = concat([self.places] * models)
+        usable = rows.usable if rows.usable is not None else pl.lit(value=True)
+        kept = beside([rows.frame, places]).filter(usable)
+        ordered = numbered(rows)
+        estimates = Estimates.by_rows(ordered, [measure_of(one) for one in self.measures])
+        found = [
+            one.by_row.in_order_of_rows(0, ["influence_0"]).rename(
+                {"influence_0": one.measure.name}
+            )
+            for one in estimates
+            if one.by_row
+        ]
+        table = beside([kept.select(*rows.keys, ROW, weight=rows.weight), *found])
+        moved = {}
+        for place, one in enumerate(estimates):
+            has_value = pl.col(ESTIMATE).is_not_null().alias(f"{_DEFINED}{place}")
+            table = left_join(table, one.keyed().select(*rows.keys, has_value), rows.keys)
+            own = pl.col(one.measure.name) * one.measure.span * pl.col("weight")
+            moved[one.measure.name] = pl.when(has_value.meta.output_name()).then(own.fill_nan(None))
+        return table.with_columns(**moved)

@@ -1,4 +1,4 @@
-"""The influence of each row on the average precision: the derivative by the row's weight.
+"""The average precision and the area under the ROC curve, with the influence of each row on them.
 
 With P the weight of the positives, Q_n = TP_n + FP_n, and m running over the scores at or below
 that of the row, one more unit of weight at the n-th highest score changes the average precision
@@ -23,6 +23,24 @@ which takes P - 1 times the mean change without a positive and N - 1 times that 
 
 exactly, with ties as without them, because rows of one score and class leave the same behind. Rows
 of a class that have different weights count as effectively as many rows of equal weight.
+
+Ties count half. The placement of a positive is the share of the negatives that rank below it, and
+that of a negative the share of the positives above it; the area is the mean of either. With P and N
+the weights of both classes, one more unit of weight changes the area by
+
+- on a positive row ``(placement - area) / P``,
+- on a negative row ``(placement - area) / N``.
+
+The sum of their squares, each times ``m / (m - 1)`` with the effective number m of rows of the
+class, is the variance of DeLong, DeLong & Clarke-Pearson (1988, doi 10.2307/2531595); at scores in
+order it takes no more than their running sums (Sun & Xu 2014, doi 10.1109/LSP.2014.2337313).
+
+It is shown on the scale on which a random order has .5 and a perfect one 1 (McClish 1989, doi
+10.1177/0272989X8900900307): ``(1 + (area - f^2 / 2) / (f - f^2 / 2)) / 2``, as in scikit-learn.
+
+Only the negatives that rank highest, f of them, have a part in it. The placement of a positive is
+the share of these that rank below it. With q the recall at f, one more negative at recall y moves
+the area by ``(min(y, q) - mean of it) / N``: among the highest it also moves another one out.
 """
 
 from __future__ import annotations
@@ -37,14 +55,16 @@ from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibrated, with_reference
 from frame_prc._curves.logit_intervals import ESTIMATE, RANDOM, SHORTFALL
 from frame_prc._formulas import above_average
-from frame_prc._inference.dialect import OPENS, Dialect, InPolars
-from frame_prc._inference.measure import NEGATIVES, POSITIVES, Measure
+from frame_prc._inference.measure import NEGATIVES, OPENS, POSITIVES, Dialect, Measure, TiedMeasure
 from frame_prc._lazy import cached
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import HITS, running
+from frame_prc._ranking.running_sums import CORNERS, HITS, running
+from frame_prc._request.specs import PARTIAL_ROC_AUC
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
+
+# --- average precision -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -76,7 +96,7 @@ class AveragePrecision(Measure):
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores that have positives, with the influence of their rows."""
-        found: pl.LazyFrame = self.influences_of(self._hits(ranking), InPolars(ranking))
+        found: pl.LazyFrame = self.influences_of(self._hits(ranking), Dialect(ranking))
         return found
 
     def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
@@ -197,3 +217,127 @@ def _with_influence(steps: Any, of: Dialect) -> Any:
         on_positive=(above + raised.fill_null(0.0)) / positives,
         on_negative=-lowered.fill_null(0.0) / positives,
     )
+
+
+# --- the area under the ROC curve --------------------------------------------------------------
+
+ROC_AUC = "roc_auc"
+
+
+@dataclass(frozen=True)
+class RocAuc(TiedMeasure):
+    """The area under the ROC curve."""
+
+    name = ROC_AUC
+    of_both_classes = True
+    summed_points = CORNERS
+
+    is_defined = (POSITIVES > 0) & (NEGATIVES > 0)
+
+    @property
+    def chance(self) -> pl.Expr:
+        """One half."""
+        return pl.lit(0.5)
+
+    def influences_of(self, points: Any, of: Dialect) -> Any:
+        """Return the scores, with the influence of their rows."""
+        gain, positives, negatives = of.cols("gain", "positives", "negatives")
+        missed, passed, behind = of.cols("missed", "passed", "behind")
+        shared = self.placed(of.with_amounts(points), of).with_columns(
+            area=gain / positives * (1 - missed), lost=gain / positives * missed
+        )
+        areas = of.with_sums(shared, exact={ESTIMATE: "area", SHORTFALL: "lost"})
+        measured = of.cols(ESTIMATE, SHORTFALL)
+        of_positive, of_negative = of.weights_of_rows()
+        return areas.with_columns(
+            on_positive=above_average(1 - missed, missed, *measured)
+            * _per_row(of, positives, of_positive),
+            on_negative=above_average(passed, behind, *measured)
+            * _per_row(of, negatives, of_negative),
+        )
+
+    def placed(self, points: Any, of: Dialect) -> Any:
+        """Add the placements: ``passed`` of negatives, ``behind`` and ``missed`` are 1 less them.
+
+        ``missed`` is 1 less that of positives.
+        """
+        gain, losses, tp, fp = of.cols("gain", "losses", "tp", "fp")
+        positives, negatives = of.cols("positives", "negatives")
+        # Rows that are never retrieved are tied below all others.
+        opens, when = of.lib.col(OPENS), of.lib.when
+        of_negatives = when(opens).then(negatives).otherwise(fp) - losses / 2
+        of_positives = when(opens).then(positives).otherwise(tp) - gain / 2
+        # Each is a column, since Polars computes windows of columns much faster.
+        return points.with_columns(
+            missed=of_negatives / negatives,
+            passed=of_positives / positives,
+            behind=(positives - of_positives) / positives,
+        )
+
+
+def _per_row(of: Dialect, weight: Any, of_row: Any) -> Any:
+    """Return the weight of a row in the mean of its class.
+
+    It is such that the squares of the influences add up to the unbiased variance of that mean.
+    """
+    number = weight / of_row
+    unbiased = of.lib.when(number > 1).then((number / (number - 1)).sqrt())
+    return unbiased.otherwise(1.0) / weight
+
+
+# --- up to a false positive rate ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PartialRocAuc(RocAuc):
+    """The area under the ROC curve up to a false positive rate."""
+
+    fpr: float = 0.1
+    name = PARTIAL_ROC_AUC
+
+    @property
+    def lowest(self) -> float:
+        """The value without any area."""
+        return (1 - self.fpr) / (2 - self.fpr)
+
+    @property
+    def share_of_negatives(self) -> float:
+        """The highest negatives, which have a part in it."""
+        return self.fpr
+
+    @property
+    def chance(self) -> pl.Expr:
+        """The share of a random order."""
+        return pl.lit(self.fpr / 2)
+
+    def placed(self, points: Any, of: Dialect) -> Any:
+        """Add the placements of positives and of negatives, of those in a tie their mean."""
+        lib, f = of.lib, self.fpr
+        gain, losses, tp, fp, positives, negatives = of.cols(
+            "gain", "losses", "tp", "fp", "positives", "negatives"
+        )
+        lost, gained, before, after, found, inside, end = of.cols(
+            "lost", "gained", "before", "after", "found", "inside", "end"
+        )
+        opens = lib.col(OPENS)
+        shares = points.with_columns(
+            lost=losses / negatives,
+            gained=gain / positives,
+            after=lib.when(opens).then(1.0).otherwise(fp / negatives),
+            recall=lib.when(opens).then(1.0).otherwise(tp / positives),
+        ).with_columns(before=after - lost, found=lib.col("recall") - gained)
+        # Positives exactly at the end of the range: the influence is the mean of both sides.
+        at_end = lib.when(before < f).then(1.0).when(before == f).then(0.5).otherwise(0.0)
+        ranged = shares.with_columns(
+            inside=lib.when(lost > 0).then(((f - before) / lost).clip(0.0, 1.0)).otherwise(at_end)
+        ).with_columns(end=gained * inside)
+        summed = of.with_sums(ranged, plain={"end": "end"})
+        in_range = found + gained * inside / 2
+        return summed.with_columns(
+            missed=1 - inside + inside * (before + lib.min_horizontal(after, lib.lit(f))) / (2 * f),
+            passed=inside * in_range + (1 - inside) * end,
+            behind=inside * (1 - in_range) + (1 - inside) * (1 - end),
+        ).with_columns(
+            passed=(lib.col("passed") - (1 - f) * end) / f,
+            behind=(lib.col("behind") - (1 - f) * (1 - end)) / f,
+        )
