@@ -35,8 +35,8 @@ from frame_prc._lazy import cached, remembered
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, STEPS, TIES, running
 from frame_prc._request.options import check_row_number
+from frame_prc._request.points import check_unweighted_ties
 from frame_prc._request.specs import Calibration, Method, Start, Top
-from frame_prc._request.targets import check_unweighted_ties
 
 # A float holds every whole number up to this, so sums of whole numbers are exact.
 _LARGEST_EXACT = 2**sys.float_info.mant_dig

@@ -22,7 +22,7 @@ from frame_prc._formulas import (
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import CORNERS, TIES, running
 from frame_prc._request.specs import Keep, Start
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import OptionError

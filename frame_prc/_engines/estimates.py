@@ -19,7 +19,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
-from frame_prc._engines.operations import Frame
+from frame_prc._engines.engine import Frame
 from frame_prc._engines.points import InEngine, fresh, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.running_sums import RETRIEVED, in_order, may_thin, of_rows, with_point

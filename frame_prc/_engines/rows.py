@@ -15,13 +15,12 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._engines.checks import checks_of
-from frame_prc._engines.engine import check_types
-from frame_prc._engines.operations import Engine, Frame, Order
+from frame_prc._engines.engine import Engine, Frame, Order, check_types
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
 from frame_prc._ranking.rank_key import integer_bounds
 from frame_prc._request.roles import Request
-from frame_prc._request.thresholds import Bins, threshold_dtype
+from frame_prc._request.values import Bins, threshold_dtype
 from frame_prc._rows.columns import (
     Columns,
     check_key_names,

@@ -26,7 +26,7 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._engines.operations import Frame
+from frame_prc._engines.engine import Frame
 from frame_prc._engines.rows import Counted, Ranges, ranked
 
 _RANGES = 256

@@ -14,7 +14,7 @@ from frame_prc._formulas import unsigned_zero
 from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Draws
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 

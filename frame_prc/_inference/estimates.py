@@ -31,7 +31,7 @@ from frame_prc._inference.row_influence import (
 )
 from frame_prc._lazy import cached, in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.rules import bin_rules

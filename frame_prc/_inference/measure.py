@@ -22,7 +22,7 @@ from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
 from frame_prc._request.specs import Calibration
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 
 IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too few rows

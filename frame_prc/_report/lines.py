@@ -19,7 +19,7 @@ from frame_prc._curves.logit_intervals import limits_of_share
 from frame_prc._lazy import left_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 

@@ -1,30 +1,23 @@
-"""The options of comparisons: what is compared, by which measure, and how it is tested."""
+"""The options of comparisons, and of what is looked for: what is compared, how it is tested."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
-import polars as pl
-
-from frame_prc._request.hints import measure_hint
-from frame_prc._request.intervals import confidence
+from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import (
-    compared_at,
+    confidence,
+    is_integer,
     is_list,
     is_number,
     key_name,
     percent_hint,
 )
-from frame_prc._request.packages import check_numpy
+from frame_prc._request.points import check_has_better, each_measured, usual_of_models
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
-    HELD,
-    NEITHER_BETTER,
-    OF_CURVE,
-    OF_PROBABILITIES,
-    PARTIAL_ROC_AUC,
     PERMUTED,
     SEGMENTS_TESTS,
     WITHOUT_RATIO,
@@ -32,7 +25,6 @@ from frame_prc._request.specs import (
     Against,
     ChanceTest,
     Comparison,
-    Criterion,
     Draws,
     Measured,
     MeasureName,
@@ -41,11 +33,9 @@ from frame_prc._request.specs import (
     Scale,
     SegmentsAre,
     SegmentsTest,
-    Target,
     pairs_of,
 )
-from frame_prc._request.targets import targets
-from frame_prc.exceptions import OptionError, nearest, shown
+from frame_prc.exceptions import OptionError, shown
 
 
 def models_compared(
@@ -61,23 +51,12 @@ def models_compared(
     scale: Any = "difference",
 ) -> Comparison:
     """Return which models to compare."""
-    found, *beside = _each_measured(request, measure, calibrate, at, _usual_of_models(calibrate))
+    found, *beside = each_measured(request, measure, calibrate, at, usual_of_models(calibrate))
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
     of, within = _judged_by(found, beside, margin, scale)
     tests = adjustment(adjust, request)
     return Comparison(confidence(ci), pairs, None, tests, found, within, of, tuple(beside))
-
-
-def _usual_of_models(calibrate: Any) -> MeasureName:
-    """Return the measure of models that is meant: plain, as they have the same rows."""
-    return "average_precision" if calibrate is None else "calibrated_average_precision"
-
-
-def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
-    """Return the measure of models, by default the plain area: they have the same rows."""
-    usual = _usual_of_models(calibrate)
-    return measured(request, usual if measure is None else measure, calibrate, at)
 
 
 def segments_compared(
@@ -94,36 +73,10 @@ def segments_compared(
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
     others = _against(request, against)
-    found, *beside = _each_measured(request, measure, calibrate, at, "calibrated_average_precision")
+    found, *beside = each_measured(request, measure, calibrate, at, "calibrated_average_precision")
     of, within = _judged_by(found, beside, margin, scale)
     tests = adjustment(adjust, request)
     return Comparison(confidence(ci), (), others, tests, found, within, of, tuple(beside))
-
-
-def _each_measured(
-    request: Request, measure: Any, calibrate: Any, at: Any, usual: MeasureName
-) -> list[Measured]:
-    """Return the measures of a comparison: one, or each of a list."""
-    if not is_list(measure):
-        return [measured(request, usual if measure is None else measure, calibrate, at)]
-    names = [_measure_name(one) for one in dict.fromkeys(measure)]
-    if not names:
-        raise OptionError("measure= is an empty list", "the name of a measure, or several")
-    if calibrate is not None and "calibrated_average_precision" not in names:
-        raise OptionError(
-            f"calibrate= is given with measure={names}",
-            "calibrate= with 'calibrated_average_precision' among them",
-        )
-    return _each_of(request, names, f"measure={names}", at, calibrate)
-
-
-def _each_of(
-    request: Request, names: Sequence[MeasureName], asked: str, at: Any, calibrate: Any = None
-) -> list[Measured]:
-    """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it."""
-    held = {} if at is None else _held(asked, at, names)
-    prevalences = {"calibrated_average_precision": calibrate}
-    return [_measured(request, name, prevalences.get(name), held.get(name)) for name in names]
 
 
 def _judged_by(
@@ -139,16 +92,6 @@ def _judged_by(
     for one in beside:
         scale_of(scale, one.name, None)
     return scale_of(scale, found.name, margin), margin_of(margin, found.name)
-
-
-def check_has_better(measure: MeasureName, what: str) -> None:
-    """Raise an error for a measure of which no value is the best."""
-    if measure in NEITHER_BETTER:
-        raise OptionError(
-            f"{what} measure={measure!r}, of which neither a higher value nor a lower one is "
-            "better",
-            "another measure",
-        )
 
 
 def margin_of(margin: Any, measure: MeasureName) -> float | None:
@@ -216,127 +159,6 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
         )
     check_baseline(baseline, models)
     return models
-
-
-def _hint(measure: object) -> str | None:
-    return (
-        "did you mean 'roc_auc'?"
-        if str(measure) in ("auc", "roc", "auroc")
-        else measure_hint(measure)
-    )
-
-
-def _measure_name(measure: Any) -> MeasureName:
-    found: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
-    return found
-
-
-def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
-    """Return the measure, with its prevalence or its threshold if it has one."""
-    name = _measure_name(measure)
-    return _measured(request, name, calibrate, _held(f"measure={name!r}", at, [name]).get(name))
-
-
-def _measured(request: Request, name: MeasureName, calibrate: Any, held: Target | None) -> Measured:
-    """Return a measure by its name, with its prevalence or its point if it has one."""
-    check_probabilities(request, [name])
-    if held is None:
-        _held(f"measure={name!r}", None, [name])  # refuses one that needs a point
-    if name == "net_benefit" and held is not None and not 0 < held.value < 1:
-        raise OptionError(
-            f"at= is the threshold {shown(held.value)}, and net_benefit takes it as a probability",
-            "a threshold above 0 and below 1",
-        )
-    if name == "calibrated_average_precision":
-        return Measured(name, compared_at(calibrate))
-    if calibrate is not None:
-        raise OptionError(
-            f"calibrate= is given with measure={name!r}",
-            "calibrate= with measure='calibrated_average_precision'",
-        )
-    return Measured(name, at=held)
-
-
-_HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows than those"
-
-
-def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
-    """Return the point of each measure that is at one; refuse what is lacking, and what is over."""
-    placed = {name: keys for name, keys in HELD.items() if name in names}
-    if at is None and placed:
-        key = next(iter(placed.values()))[0]
-        example = {"threshold": 0.5, "fpr": 0.1}[key]
-        hint = _HOLDS_OTHERS if key == "threshold" else None
-        raise OptionError(f"{asked} is given without at=", f"at={ {key: example} }", hint)
-    if at is not None and not placed:
-        every = ", ".join(map(repr, HELD))
-        beside = f"with {asked}" if names else "without a measure that has one"
-        raise OptionError(f"at= is given {beside}", f"at= with one of {every}")
-    if at is None:
-        return {}
-    if isinstance(at, pl.LazyFrame):
-        return _held_by(at, placed)
-    given = at if isinstance(at, Mapping) else {}
-    taken = {name: next((k for k in keys if k in given), None) for name, keys in placed.items()}
-    is_each_number = all(map(is_number, given.values()))
-    if None in taken.values() or {*taken.values()} != {*given} or not is_each_number:
-        name = next((one for one, key in taken.items() if key is None), next(iter(taken)))
-        keys = placed[name]
-        others = f", or {', '.join(map(repr, keys[1:]))} in its place" if keys[1:] else ""
-        if keys[0] == "threshold" and len(keys) > 1:
-            others += ", or a frame with the keys and 'threshold'"
-        raise OptionError(
-            f"at={shown(at)} is not where {name!r} is measured",
-            f"{{{keys[0]!r}: number}}{others}",
-            _HOLDS_OTHERS if keys[0] == "threshold" else None,
-        )
-    return {name: _point(name, key, given[key]) for name, key in taken.items() if key}
-
-
-def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -> dict[str, Target]:
-    """Return the thresholds of a frame as the point of each measure."""
-    for name, keys in placed.items():
-        if "threshold" not in keys or name == "net_benefit":
-            raise OptionError(
-                f"at= is a frame of thresholds, and is given with {name!r}",
-                "at={'threshold': 0.2}, a probability"
-                if keys[0] == "threshold"
-                else "at={'fpr': 0.1}",
-                "ask for it in a call of its own",
-            )
-    return dict.fromkeys(placed, Target("threshold", math.nan, table=table))
-
-
-def _point(name: str, criterion: Criterion, value: float) -> Target:
-    """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
-    [found] = targets({criterion: value})
-    ends = {"threshold": (), "fpr": (0, 1), "predicted_count": ()}.get(criterion, (1,))
-    if name == PARTIAL_ROC_AUC:
-        ends = (0,)
-    if value in ends:
-        raise OptionError(
-            f"at={ {criterion: value} } is where {name!r} cannot be measured",
-            "a number above 0" + (" and below 1" if 1 in ends else ""),
-        )
-    return found
-
-
-def check_probabilities(request: Request, names: Sequence[str]) -> None:
-    """Refuse measures of probabilities for scores that cannot be some."""
-    name = next((one for one in names if one in OF_PROBABILITIES), None)
-    if name is None:
-        return
-    for role, given in (
-        ("ascending=True", request.ascending),
-        ("missing='unretrieved'", request.missing == "unretrieved"),
-    ):
-        if given:
-            raise OptionError(
-                f"{role} is given with the measure {name!r}",
-                "a score for each row that is the probability of the positive class",
-                "score=1 - pl.col('score')" if request.ascending else "missing='drop'",
-                shell_hint=None,
-            )
 
 
 def check_baseline(baseline: object, models: Sequence[str]) -> None:
@@ -498,39 +320,6 @@ def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
     return found
 
 
-def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the measures that a scorecard shows beside the average precision."""
-    if measures is None:
-        return []
-    if isinstance(measures, str) and measures == "all":
-        return [*known]
-    named = list(measures) if is_list(measures) else [measures]
-    every = (*known, *others)
-    for name in named:
-        if name not in every:
-            near = nearest(name, every) if isinstance(name, str) else None
-            raise OptionError(
-                f"measures= names {shown(name)}, which is not a measure of the scorecard",
-                f"'all', or some of {', '.join(map(repr, every))}",
-                near,
-            )
-    return named
-
-
-def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Measured]:
-    """Return the measures of a scorecard that have a value and an influence of their own."""
-    return measured_of(request, names, at, {*get_args(MeasureName)}.difference(OF_CURVE))
-
-
-def measured_of(
-    request: Request, names: Sequence[str], at: Any, known: Collection[MeasureName]
-) -> list[Measured]:
-    """Return the ``known`` ones of some measures, each with what ``at`` holds for it."""
-    unique = cast("Iterable[MeasureName]", dict.fromkeys(names))
-    asked = f"measures={[*names]}"
-    return _each_of(request, [name for name in unique if name in known], asked, at)
-
-
 def check_one_of(given: Mapping[str, object]) -> None:
     """Raise an error unless exactly one of some parameters is given."""
     named = [name for name, value in given.items() if value is not None]
@@ -586,3 +375,82 @@ def segments_test(test: Any, cluster: object, measure: MeasureName) -> SegmentsT
             )
         check_numpy("a permutation test")
     return found
+
+
+# --- segments that differ, and weeks in which something changed --------------------------------
+
+_MOST, _LEAST = 0.99, 0.5
+_PAIR, _LEAST_PERIODS, _MOST_LOOKS = 2, 2, 1000
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return an integer from ``least`` to ``most``."""
+    if not is_integer(value) or value < least or (most is not None and value > most):
+        allowed = (
+            f"an integer of {least} or more"
+            if most is None
+            else f"an integer from {least} to {most}"
+        )
+        raise OptionError(f"{name}={shown(value)} is out of range", allowed)
+    return int(value)
+
+
+def check_one_model(request: Request) -> None:
+    """Refuse several models."""
+    if request.model is not None or len(request.models) > 1:
+        raise OptionError(
+            "several models are given, and segments of one are looked for",
+            "one model",
+            "call it for each: the rows of one score, or those of one value of model=",
+        )
+
+
+def check_searched(request: Request, level: float) -> None:
+    """Refuse to look at no columns, or with more certainty than draws can give."""
+    if not request.keys:
+        raise OptionError(
+            "by= is not given",
+            "by= with the columns to look at",
+            "columns= names them for this call alone",
+            shell_hint=None,
+        )
+    if not _LEAST <= level <= _MOST:
+        raise OptionError(f"ci={level:g} is out of range", f"a number from {_LEAST} to {_MOST}")
+
+
+def plan_of(plan: Any) -> tuple[int, int]:
+    """Return how many periods are the reference, and how many are looked at."""
+    numbers = list(plan) if is_list(plan) else []
+    fits = len(numbers) == _PAIR and all(map(is_integer, numbers))
+    in_range = fits and _LEAST_PERIODS <= numbers[0] <= _MOST_LOOKS and numbers[1] >= 1
+    if not in_range or numbers[1] > _MOST_LOOKS:
+        raise OptionError(
+            f"plan={shown(plan)} is not a plan",
+            f"(periods of reference, looks): {_LEAST_PERIODS} to {_MOST_LOOKS:,} periods, and 1 to "
+            f"{_MOST_LOOKS:,} looks",
+            "plan=(8, 52) compares each week of a year with the eight weeks before it",
+        )
+    return int(numbers[0]), int(numbers[1])
+
+
+def window_of(window: Any, first: int) -> int:
+    """Return how many periods are evaluated together; the reference must hold two windows."""
+    size = whole("window", window, 1)
+    if first < _PAIR * size:
+        raise OptionError(
+            f"window={size} is given with a reference of {first} periods",
+            f"a reference of {_PAIR * size} periods or more, two windows",
+        )
+    return size
+
+
+def held_measure(measured: Measured, calibrate: Any) -> Measured:
+    """Refuse a prevalence that would change from call to call."""
+    if measured.calibration is not None and not is_number(calibrate):
+        raise OptionError(
+            "calibrate= is not a number"
+            if calibrate is not None
+            else "calibrate= is not given, and the measure is calibrated",
+            "a number, the prevalence that all periods are calibrated to, such as calibrate=0.1",
+        )
+    return measured

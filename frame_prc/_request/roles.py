@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast, get_args
 
 import polars as pl
 
-from frame_prc._request.class_values import plain
 from frame_prc._request.hints import column_hint
 from frame_prc._request.specs import (
     GROUPING,
@@ -19,7 +18,7 @@ from frame_prc._request.specs import (
     IntoScores,
     Missing,
 )
-from frame_prc._request.thresholds import ABOVE, BELOW, other_end
+from frame_prc._request.values import ABOVE, BELOW, other_end, plain
 from frame_prc.exceptions import OptionError, shown, type_name
 
 OptionT = TypeVar("OptionT")

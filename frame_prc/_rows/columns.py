@@ -11,11 +11,10 @@ import polars as pl
 
 from frame_prc._formulas import without_nan
 from frame_prc._lazy import named
-from frame_prc._request.class_values import class_value, other_spelling
 from frame_prc._request.hints import number_hint
 from frame_prc._request.roles import OF_COUNTS, THRESHOLD, Request, check_column, names_of
 from frame_prc._request.specs import GROUPING, MODEL
-from frame_prc._request.thresholds import ABOVE, BELOW
+from frame_prc._request.values import ABOVE, BELOW, class_value, other_spelling
 from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 
 _WORKING_EXPRESSION = "expressions that select() of this frame takes"

@@ -18,8 +18,7 @@ from typing import Generic
 import polars as pl
 
 from frame_prc._formulas import ExprT, library, without_nan
-from frame_prc._request.class_values import literal
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins, literal
 from frame_prc._rows.columns import Column, Columns, is_whole, role_name
 from frame_prc.exceptions import DataError, shown
 

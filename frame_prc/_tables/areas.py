@@ -16,7 +16,7 @@ from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Draws, Interval
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import AveragePrecision

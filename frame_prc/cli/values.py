@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 
 from frame_prc._lazy import named
-from frame_prc._request.class_values import from_text
 from frame_prc._request.specs import Draws, Top
+from frame_prc._request.values import from_text
 from frame_prc.cli.files import Source, first_value, opened, reading
 from frame_prc.exceptions import ColumnError, OptionError
 

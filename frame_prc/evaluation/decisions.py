@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal
 from frame_prc._engines.engine import HELD_BY_COLUMN
 from frame_prc._frames.border import FrameT, is_frame
 from frame_prc._request.options import calibration, check_deployed
-from frame_prc._request.specs import Criterion, IntoColumn, Top
-from frame_prc._request.targets import (
+from frame_prc._request.points import (
     cuts_ties,
     guaranteed,
     target_interval,
     targets,
     with_joint,
 )
+from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._rows.rules import SUMS
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.held import given_thresholds
