@@ -14,9 +14,10 @@ from frame_prc._request.options import (
     is_number,
     key_name,
     percent_hint,
+    whole,
 )
 from frame_prc._request.points import check_has_better, each_measured, usual_of_models
-from frame_prc._request.roles import Request, check_option
+from frame_prc._request.roles import Request, check_option, refuse
 from frame_prc._request.specs import (
     PERMUTED,
     SEGMENTS_TESTS,
@@ -116,8 +117,9 @@ def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
             f"scale='ratio' is given with measure={measure!r}, whose values do not begin at 0",
             "scale='difference', or another measure",
         )
-    if found == "ratio" and margin is not None:
-        raise OptionError("margin= is given with scale='ratio'", "scale='difference' with margin=")
+    if found == "ratio":
+        only = "scale='difference' with margin="
+        refuse("{} is given with scale='ratio'", {"margin=": margin}, only)
     return found
 
 
@@ -137,11 +139,8 @@ def adjustment(adjust: Any, request: Request) -> Adjust | None:
 def adjustment_alone(adjust: Any, beside: str) -> Adjust | None:
     """Return how p-values are adjusted that are not of influences."""
     found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
-    if found == "max":
-        raise OptionError(
-            f"adjust='max' is given with {beside}, whose p-values are not of influences",
-            "adjust='holm' or 'bh'",
-        )
+    what = f"{{}} is given with {beside}, whose p-values are not of influences"
+    refuse(what, {"adjust='max'": found == "max" or None}, "adjust='holm' or 'bh'")
     return found
 
 
@@ -204,10 +203,9 @@ def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
 
 def check_drawn(drawn: Draws | None, needed: str, *, is_drawn: bool) -> None:
     """Refuse permutations where nothing is permuted."""
-    if drawn is not None and not is_drawn:
-        raise OptionError(
-            "permutations= is given, and nothing is permuted", f"permutations= with {needed}"
-        )
+    if not is_drawn:
+        allowed = f"permutations= with {needed}"
+        refuse("{} is given, and nothing is permuted", {"permutations=": drawn}, allowed)
 
 
 def check_rows(request: Request) -> None:
@@ -222,27 +220,20 @@ def check_rows(request: Request) -> None:
 
 def check_long(request: Request) -> None:
     """Refuse long data whose rows cannot be matched, and a ``row=`` that nothing is matched by."""
-    if request.row is not None and request.model is None:
-        raise OptionError(
-            "row= is given without model=",
-            "both, for long data with a row per item and model",
-            "several columns in score= are in one row already",
-        )
-    if request.model is not None and request.row is None:
-        raise OptionError(
-            "model= is given without row=",
-            "row=, the column that identifies an item, to match the rows of the models",
-            "compare_segments() compares the segments of each model, without row=",
-        )
+    if request.model is None:
+        both = "both, for long data with a row per item and model"
+        hint = "several columns in score= are in one row already"
+        refuse("{} is given without model=", {"row=": request.row}, both, hint)
+    if request.row is None:
+        row = "row=, the column that identifies an item, to match the rows of the models"
+        hint = "compare_segments() compares the segments of each model, without row="
+        refuse("{} is given without row=", {"model=": request.model}, row, hint)
 
 
 def check_no_row(request: Request) -> None:
     """Refuse a column that matches rows of models where segments are compared."""
-    if request.row is not None:
-        raise OptionError(
-            "row= is given, and segments are compared",
-            "row= to match the rows of models, in compare_models()",
-        )
+    where = "row= to match the rows of models, in compare_models()"
+    refuse("{} is given, and segments are compared", {"row=": request.row}, where)
 
 
 def paired(
@@ -257,12 +248,8 @@ def paired(
 ) -> Paired:
     """Return which models to compare over segments that are a sample, and how."""
     name = key_name(over)
-    if cluster is not None:
-        raise OptionError(
-            "cluster= is given beside over=",
-            "one of them",
-            "with over= the segments are the independent units: name the clusters there",
-        )
+    units = "with over= the segments are the independent units: name the clusters there"
+    refuse("{} is given beside over=", {"cluster=": cluster}, hint=units)
     if drawn is not None:
         check_numpy("a permutation test")
     models = models_to_compare(request, baseline)
@@ -287,25 +274,21 @@ def check_plain(
     reason: str,
 ) -> None:
     """Refuse what there is only for the comparisons by influence."""
-    asked = {"measure": measure, "calibrate": calibrate, "at": at, "margin": margin}
-    asked["scale"] = scale
-    for name, given in asked.items():
-        if given is not None:
-            raise OptionError(
-                f"{name}= is given with {beside}", "the average precision as it is", reason
-            )
+    given = {"measure=": measure, "calibrate=": calibrate, "at=": at, "margin=": margin}
+    given["scale="] = scale
+    refuse(f"{{}} is given with {beside}", given, "the average precision as it is", reason)
 
 
 def chance_test(drawn: Draws, adjust: Any, cluster: object) -> ChanceTest:
     """Return how segments are tested against chance."""
-    if cluster is not None:
-        raise OptionError(
-            "cluster= is given with against='random', which permutes the labels of single rows: "
-            "within a cluster they are not exchangeable",
-            "against='random' without cluster=",
-            "average_precision(..., ci=0.95, cluster=...) gives an interval to compare with "
-            "random_average_precision of summary",
-        )
+    refuse(
+        "{} is given with against='random', which permutes the labels of single rows: within a "
+        "cluster they are not exchangeable",
+        {"cluster=": cluster},
+        "against='random' without cluster=",
+        "average_precision(..., ci=0.95, cluster=...) gives an interval to compare with "
+        "random_average_precision of summary",
+    )
     check_numpy("a permutation test")
     return ChanceTest(drawn, adjustment_alone(adjust, "against='random'"))
 
@@ -367,12 +350,12 @@ def segments_test(test: Any, cluster: object, measure: MeasureName) -> SegmentsT
                 f"test='permutation' is given with measure={measure!r}",
                 f"test='q', or one of the measures {', '.join(map(repr, PERMUTED))}",
             )
-        if cluster is not None:
-            raise OptionError(
-                "cluster= is given with test='permutation', which permutes single rows: within a "
-                "cluster they are not exchangeable",
-                "test='q' or no test=, which take clusters into account",
-            )
+        refuse(
+            "{} is given with test='permutation', which permutes single rows: within a cluster "
+            "they are not exchangeable",
+            {"cluster=": cluster},
+            "test='q' or no test=, which take clusters into account",
+        )
         check_numpy("a permutation test")
     return found
 
@@ -381,18 +364,6 @@ def segments_test(test: Any, cluster: object, measure: MeasureName) -> SegmentsT
 
 _MOST, _LEAST = 0.99, 0.5
 _PAIR, _LEAST_PERIODS, _MOST_LOOKS = 2, 2, 1000
-
-
-def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return an integer from ``least`` to ``most``."""
-    if not is_integer(value) or value < least or (most is not None and value > most):
-        allowed = (
-            f"an integer of {least} or more"
-            if most is None
-            else f"an integer from {least} to {most}"
-        )
-        raise OptionError(f"{name}={shown(value)} is out of range", allowed)
-    return int(value)
 
 
 def check_one_model(request: Request) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
 from frame_prc._request.hints import check_numpy, measure_hint
-from frame_prc._request.roles import Request, check_option, plain_option
+from frame_prc._request.roles import Request, check_option, plain_option, refuse
 from frame_prc._request.specs import (
     CI_METHODS,
     LEAST_POINTS,
@@ -146,10 +146,9 @@ def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
 
 def threshold_number(number: Any) -> int:
     """Return how many thresholds to find."""
-    if not is_integer(number) or number <= 1:
-        raise OptionError(f"number={shown(number)} is out of range", "an integer of 2 or more")
-    _check_number("number", int(number))
-    return int(number)
+    found = whole("number", number, 2)
+    _check_number("number", found)
+    return found
 
 
 def row_number(n: Any) -> int:
@@ -159,6 +158,14 @@ def row_number(n: Any) -> int:
         hint = f"{shown(n)} of 10,000 rows is n={round(n * 10_000):,}" if share else None
         raise OptionError(f"n={shown(n)} is not a number of rows", "an integer of 1 or more", hint)
     return int(n)
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return an integer from ``least`` to ``most``."""
+    if not is_integer(value) or value < least or (most is not None and value > most):
+        many = f"of {least} or more" if most is None else f"from {least} to {most}"
+        raise OptionError(f"{name}={shown(value)} is out of range", f"an integer {many}")
+    return int(value)
 
 
 def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
@@ -275,32 +282,17 @@ def check_deployed(request: Request, reference: Calibration | None, what: str) -
 
 def check_calibrated(ci_method: str, bootstrap: object, *, bounds: bool) -> None:
     """Refuse what there is of the plain average precision only."""
-    given = {"bounds=True": bounds, "bootstrap=": bootstrap is not None}
-    given |= {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0]}
-    if name := _first_given(given):
-        raise OptionError(
-            f"{name} is given with calibrate=",
-            "one of them",
-            None
-            if name.startswith("bounds")
-            else "ci= alone has an interval for the calibrated average precision",
-        )
-
-
-def _first_given(given: Mapping[str, bool]) -> str | None:
-    """Return the first name of which it is true that it is given."""
-    return next((name for name, is_given in given.items() if is_given), None)
+    method = {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0] or None}
+    hint = "ci= alone has an interval for the calibrated average precision"
+    refuse("{} is given with calibrate=", {"bounds=True": bounds or None})
+    refuse("{} is given with calibrate=", {"bootstrap=": bootstrap, **method}, hint=hint)
 
 
 def check_top(ci: object, thresholds: object, *, bounds: bool) -> None:
     """Refuse what there is of the whole area only."""
-    given = {"ci=": ci is not None, "thresholds=": thresholds is not None, "bounds=True": bounds}
-    if name := _first_given(given):
-        raise OptionError(
-            f"{name} is given with top=",
-            "one of them",
-            None if bounds else f"auc(..., method='step') takes {name} with top=",
-        )
+    hint = None if bounds else "auc(..., method='step') takes {} with top="
+    given = {"ci=": ci, "thresholds=": thresholds, "bounds=True": bounds or None}
+    refuse("{} is given with top=", given, hint=hint)
 
 
 def check_top_of(measure: str, thresholds: object) -> None:
@@ -314,36 +306,21 @@ def check_top_of(measure: str, thresholds: object) -> None:
 
 def check_roc(request: Request, interval: object, calibrate: object) -> None:
     """Refuse what the area under the ROC curve has elsewhere, or does not depend on."""
-    if calibrate is not None:
-        raise OptionError(
-            "method='roc' is given with calibrate=",
-            "the other methods",
-            "it is the same at every prevalence: leave calibrate= out",
-        )
-    given = {"ci=": interval is not None, "missing='unretrieved'": request.missing == "unretrieved"}
-    for name, is_given in given.items():
-        if is_given:
-            raise OptionError(
-                f"method='roc' is given with {name}",
-                "the other methods",
-                "summary(measures='roc_auc') has the area with its interval",
-            )
+    what, allowed = "method='roc' is given with {}", "the other methods"
+    same = "it is the same at every prevalence: leave calibrate= out"
+    refuse(what, {"calibrate=": calibrate}, allowed, same)
+    unretrieved = request.missing == "unretrieved" or None
+    given = {"ci=": interval, "missing='unretrieved'": unretrieved}
+    refuse(what, given, allowed, "summary(measures='roc_auc') has the area with its interval")
 
 
 def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
     """Refuse the area that is on a scale of its own, and a bootstrap of the others."""
-    if ci is not None:
-        raise OptionError(
-            "ci= is given with calibrate=",
-            "one of them",
-            "average_precision(..., calibrate=, ci=) has an interval for method='step'",
-        )
-    if "gain" in methods:
-        raise OptionError(
-            "method='gain' is given with calibrate=",
-            "the other methods",
-            "ask for it in a call of its own, without calibrate=",
-        )
+    what, others = "{} is given with calibrate=", "the other methods"
+    step = "average_precision(..., calibrate=, ci=) has an interval for method='step'"
+    refuse(what, {"ci=": ci}, hint=step)
+    alone = "ask for it in a call of its own, without calibrate="
+    refuse(what, {"method='gain'": "gain" in methods or None}, others, alone)
 
 
 def percent_hint(name: str, value: Any) -> str | None:
@@ -383,10 +360,9 @@ def recall_grid(
         if over is not None:
             raise OptionError("over= is given without recalls=", "both, for example recalls=101")
         return None
-    given = {"start=": start != STARTS[0], "keep=": keep != "all"}
+    given = {"start=": start != STARTS[0] or None, "keep=": keep != "all" or None}
     given |= {f"the column {name!r}": True for name in extras}
-    if name := _first_given(given):
-        raise OptionError(f"{name} is asked for with recalls=", "one of them")
+    refuse("{} is asked for with recalls=", given)
     if over is not None:
         key_name(over)
     return recall_list(recalls)
@@ -478,11 +454,11 @@ def interval_of(ci: Any, ci_method: Any, drawn: Draws | None) -> Interval | None
     method: CiMethod = check_option(
         "ci_method", ci_method, CI_METHODS, _CI_HINTS.get(str(ci_method))
     )
-    if drawn is not None and method != CI_METHODS[0]:
-        raise OptionError(f"bootstrap= is given with ci_method={method!r}", "one of them")
+    if method != CI_METHODS[0]:
+        refuse(f"{{}} is given with ci_method={method!r}", {"bootstrap=": drawn})
     if ci is None:
-        given = "bootstrap" if drawn is not None else "ci_method"
-        _check_needs_interval(given, given=drawn is not None or method != CI_METHODS[0])
+        given = {"bootstrap=": drawn, "ci_method=": method != CI_METHODS[0] or None}
+        refuse("{} is given without ci=", given, "both, for example ci=0.95")
         return None
     if drawn is not None:
         check_numpy()
@@ -508,15 +484,8 @@ def area_interval(ci: Any, drawn: Draws | None, *, is_drawn: bool) -> Interval |
 
 def check_not_drawn(drawn: Draws | None, needed: str) -> None:
     """Refuse a bootstrap where nothing is resampled."""
-    if drawn is not None:
-        raise OptionError(
-            "bootstrap= is given, and nothing is resampled", f"bootstrap= with {needed}"
-        )
-
-
-def _check_needs_interval(name: str, *, given: bool) -> None:
-    if given:
-        raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
+    allowed = f"bootstrap= with {needed}"
+    refuse("{} is given, and nothing is resampled", {"bootstrap=": drawn}, allowed)
 
 
 def draws(name: str, value: Any, cluster: object = None) -> Draws | None:

@@ -19,7 +19,7 @@ from frame_prc._request.options import (
     is_number,
     percent_hint,
 )
-from frame_prc._request.roles import Request, check_option
+from frame_prc._request.roles import Request, check_option, refuse
 from frame_prc._request.specs import (
     HELD,
     NEITHER_BETTER,
@@ -66,17 +66,10 @@ def with_joint(targets: list[Target], joint: Any, *, others: bool) -> list[Targe
     """Return targets, and before them a point that meets all of them if that is asked for."""
     if not check_option("joint", joint, (False, True)):
         return targets
-    unknown = [t.criterion for t in targets if t.criterion not in _CONSTRAINTS]
-    unknown += ["threshold"] if others else []
     criteria = {target.criterion for target in targets}
-    if cuts_ties(targets):
-        raise OptionError("ties='expected' is given with joint=True", "one of them")
-    if unknown:
-        raise OptionError(
-            f"{unknown[0]}= is given with joint=True",
-            ", ".join(f"{name}=" for name in _CONSTRAINTS),
-            "ask for it in a call of its own, without joint=",
-        )
+    what = "{} is given with joint=True"
+    refuse(what, {"ties='expected'": cuts_ties(targets) or None})
+    _check_only(_CONSTRAINTS, targets, what, "joint=", others=others)
     if len(criteria) < _PAIR or len(criteria) < len(targets):
         raise OptionError(
             f"joint=True is given with {', '.join(target.text for target in targets)}",
@@ -96,21 +89,22 @@ def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> li
             "a number between 0 and 1, such as 0.95",
             percent_hint("guarantee", guarantee),
         )
-    if any(target.all_of for target in targets):
-        raise OptionError(
-            "joint=True is given with guarantee=",
-            "one of them",
-            "with the guarantee alone each target has its own threshold, which meets it",
-        )
-    unknown = [t.criterion for t in targets if t.criterion not in _GUARANTEED]
-    if others or unknown:
-        raise OptionError(
-            f"{unknown[0] if unknown else 'threshold'}= is given with guarantee=",
-            ", ".join(f"{name}=" for name in _GUARANTEED),
-            "ask for it in a call of its own, without guarantee=",
-        )
+    what, joint = "{} is given with guarantee=", any(target.all_of for target in targets) or None
+    own = "with the guarantee alone each target has its own threshold, which meets it"
+    refuse(what, {"joint=True": joint}, hint=own)
+    _check_only(_GUARANTEED, targets, what, "guarantee=", others=others)
     check_numpy("guarantee=")
     return [replace(target, guarantee=float(guarantee)) for target in targets]
+
+
+def _check_only(
+    known: Sequence[str], targets: Sequence[Target], what: str, beside: str, *, others: bool
+) -> None:
+    """Refuse targets other than the known ones."""
+    given: dict[str, object] = {f"{t.criterion}=": t for t in targets if t.criterion not in known}
+    given |= {"threshold=": True} if others else {}
+    allowed = ", ".join(f"{name}=" for name in known)
+    refuse(what, given, allowed, f"ask for it in a call of its own, without {beside}")
 
 
 def _targets(criterion: Criterion, given: Any) -> list[Target]:
@@ -184,12 +178,9 @@ def cuts_ties(targets: Sequence[Target]) -> bool:
 
 def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
-    if ci is not None and cuts_ties(targets):
-        raise OptionError(
-            "ci= is given with ties='expected'",
-            "one of them",
-            "a replicate has ties of its own: ci= takes ties='whole'",
-        )
+    if cuts_ties(targets):
+        hint = "a replicate has ties of its own: ci= takes ties='whole'"
+        refuse("{} is given with ties='expected'", {"ci=": ci}, hint=hint)
     held = all(target.criterion == "threshold" for target in targets)
     if held or any(target.guarantee is not None for target in targets):
         return None if ci is None else Interval(confidence(ci))
@@ -201,9 +192,8 @@ def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
 
 def check_expected_area(recall_range: object, calibrate: object) -> None:
     """Refuse what is not known of an area whose last tie is cut at random."""
-    for name, given in (("recall_range", recall_range), ("calibrate", calibrate)):
-        if given is not None:
-            raise OptionError(f"{name}= is given with ties='expected'", "one of them")
+    given = {"recall_range=": recall_range, "calibrate=": calibrate}
+    refuse("{} is given with ties='expected'", given)
 
 
 def check_unweighted_ties(*, weighted: bool) -> None:
@@ -396,17 +386,15 @@ def check_probabilities(request: Request, names: Sequence[str]) -> None:
     name = next((one for one in names if one in OF_PROBABILITIES), None)
     if name is None:
         return
-    for role, given in (
-        ("ascending=True", request.ascending),
-        ("missing='unretrieved'", request.missing == "unretrieved"),
-    ):
-        if given:
-            raise OptionError(
-                f"{role} is given with the measure {name!r}",
-                "a score for each row that is the probability of the positive class",
-                "score=1 - pl.col('score')" if request.ascending else "missing='drop'",
-                shell_hint=None,
-            )
+    unretrieved = request.missing == "unretrieved"
+    if request.ascending or unretrieved:
+        role = "ascending=True" if request.ascending else "missing='unretrieved'"
+        raise OptionError(
+            f"{role} is given with the measure {name!r}",
+            "a score for each row that is the probability of the positive class",
+            "score=1 - pl.col('score')" if request.ascending else "missing='drop'",
+            shell_hint=None,
+        )
 
 
 def check_has_better(measure: MeasureName, what: str) -> None:

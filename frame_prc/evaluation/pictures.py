@@ -14,9 +14,8 @@ from frame_prc._frames.border import FrameT, scan_all
 from frame_prc._request.comparisons import (
     models_compared,
     models_to_compare,
-    whole,
 )
-from frame_prc._request.options import calibration, confidence
+from frame_prc._request.options import calibration, confidence, whole
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import (
     MODEL,

@@ -15,11 +15,10 @@ from frame_prc._request.comparisons import (
     check_searched,
     held_measure,
     plan_of,
-    whole,
     window_of,
 )
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import confidence, key_name
+from frame_prc._request.options import confidence, key_name, whole
 from frame_prc._request.points import (
     measured,
 )
