@@ -9,10 +9,9 @@ from typing import Any, cast, get_args
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import (
     confidence,
-    is_integer,
-    is_list,
     is_number,
     key_name,
+    pair,
     percent_hint,
     whole,
 )
@@ -391,17 +390,16 @@ def check_searched(request: Request, level: float) -> None:
 
 def plan_of(plan: Any) -> tuple[int, int]:
     """Return how many periods are the reference, and how many are looked at."""
-    numbers = list(plan) if is_list(plan) else []
-    fits = len(numbers) == _PAIR and all(map(is_integer, numbers))
-    in_range = fits and _LEAST_PERIODS <= numbers[0] <= _MOST_LOOKS and numbers[1] >= 1
-    if not in_range or numbers[1] > _MOST_LOOKS:
+    first, looks = pair(plan)
+    in_range = _LEAST_PERIODS <= first <= _MOST_LOOKS and 1 <= looks <= _MOST_LOOKS
+    if not (in_range and first.is_integer() and looks.is_integer()):
         raise OptionError(
             f"plan={shown(plan)} is not a plan",
             f"(periods of reference, looks): {_LEAST_PERIODS} to {_MOST_LOOKS:,} periods, and 1 to "
             f"{_MOST_LOOKS:,} looks",
             "plan=(8, 52) compares each week of a year with the eight weeks before it",
         )
-    return int(numbers[0]), int(numbers[1])
+    return int(first), int(looks)
 
 
 def window_of(window: Any, first: int) -> int:

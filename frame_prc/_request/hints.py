@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import polars as pl
 
-from frame_prc._request.specs import AT_THRESHOLD, Criterion
+from frame_prc._request.specs import AT_THRESHOLD, Criterion, MeasureName
 from frame_prc.exceptions import OptionError, ParameterError, shown, type_name
 
 # --- by a package that is missing --------------------------------------------------------------
@@ -180,16 +180,15 @@ _INSTEAD = {
 }
 # What other libraries call the measures.
 _MEASURES = {
-    **dict.fromkeys(("roc_auc", "roc_auc_score", "auroc"), "roc_auc"),
-    **dict.fromkeys(("brier", "brier_score", "brier_score_loss"), "brier"),
-    **dict.fromkeys(("brier_skill", "brier_skill_score", "d2_brier_score"), "brier_skill"),
-    **dict.fromkeys(("observed_expected", "o_e", "oe_ratio"), "observed_expected"),
-    **dict.fromkeys(("log_loss", "logloss", "cross_entropy"), "log_loss"),
-    **dict.fromkeys(("mcc", "matthews_corrcoef"), "mcc"),
-    **dict.fromkeys(("f1", "f1_score"), "f1"),
-    **dict.fromkeys(("fpr", "false_positive_rate"), "fpr"),
-    **{name: name for name in ("precision", "recall", "specificity", "accuracy")},
-    **{name: name for name in ("balanced_accuracy", "net_benefit", "mean_score")},
+    **{name: name for name in get_args(MeasureName)},
+    **dict.fromkeys(("roc_auc_score", "auroc"), "roc_auc"),
+    **dict.fromkeys(("brier_score", "brier_score_loss"), "brier"),
+    **dict.fromkeys(("brier_skill_score", "d2_brier_score"), "brier_skill"),
+    **dict.fromkeys(("o_e", "oe_ratio"), "observed_expected"),
+    **dict.fromkeys(("logloss", "cross_entropy"), "log_loss"),
+    "matthews_corrcoef": "mcc",
+    "f1_score": "f1",
+    "false_positive_rate": "fpr",
 }
 # Other names of the verbs, from other libraries and the command line.
 _VERBS_ALSO_CALLED = {

@@ -102,19 +102,27 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     """Return the recalls between which an area is taken."""
     if recall_range is None:
         return None
-    bounds = list(recall_range) if is_list(recall_range) else []
-    fits = len(bounds) == _PAIR and all(map(is_number, bounds))
-    low, high = map(float, bounds) if fits else (math.nan, math.nan)
+    low, high = pair(recall_range)
     if not 0 <= low < high <= 1:
         raise OptionError(f"recall_range={shown(recall_range)} is not a range of recalls", _RANGE)
-    for name in methods:
-        if name not in PARTIAL_METHODS:
-            raise OptionError(
-                f"method={name!r} has no area over a range of recalls",
-                ", ".join(map(repr, PARTIAL_METHODS)),
-                "ask for it in a call of its own, without recall_range=",
-            )
+    _check_methods(methods, PARTIAL_METHODS, "a range of recalls", "recall_range=")
     return low, high
+
+
+def pair(numbers: Any) -> tuple[float, float]:
+    """Return two numbers; for anything else NaN, which is in no range."""
+    found = list(numbers) if is_list(numbers) else []
+    fits = len(found) == _PAIR and all(map(is_number, found))
+    return (float(found[0]), float(found[1])) if fits else (math.nan, math.nan)
+
+
+def _check_methods(
+    methods: Sequence[Method], known: Sequence[Method], over: str, beside: str
+) -> None:
+    """Refuse methods that have no such area."""
+    own = f"ask for it in a call of its own, without {beside}"
+    given = {f"method={name!r}": name for name in methods if name not in known}
+    refuse(f"{{}} has no area over {over}", given, ", ".join(map(repr, known)), own)
 
 
 def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
@@ -149,15 +157,6 @@ def threshold_number(number: Any) -> int:
     found = whole("number", number, 2)
     _check_number("number", found)
     return found
-
-
-def row_number(n: Any) -> int:
-    """Return how many rows to draw."""
-    if not is_integer(n) or n < 1:
-        share = is_number(n) and 0 < n < 1
-        hint = f"{shown(n)} of 10,000 rows is n={round(n * 10_000):,}" if share else None
-        raise OptionError(f"n={shown(n)} is not a number of rows", "an integer of 1 or more", hint)
-    return int(n)
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -195,13 +194,7 @@ def top_rows(top: Any, methods: Sequence[Method] = ("step",)) -> Top | None:
             "a number above 0, or Top(100, normaliser='attainable')",
             shell_hint="for example --top 100 or --top 100,normaliser=attainable",
         )
-    for name in methods:
-        if name != "step":
-            raise OptionError(
-                f"method={name!r} has no area over the top rows",
-                "'step'",
-                "ask for it in a call of its own, without top=",
-            )
+    _check_methods(methods, ("step",), "the top rows", "top=")
     normaliser = check_option("normaliser", asked.normaliser, get_args(Normaliser))
     return Top(float(asked.count), normaliser, check_option("ties", asked.ties, get_args(Ties)))
 

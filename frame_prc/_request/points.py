@@ -17,6 +17,7 @@ from frame_prc._request.options import (
     has_number_type,
     is_list,
     is_number,
+    pair,
     percent_hint,
 )
 from frame_prc._request.roles import Request, check_option, refuse
@@ -113,8 +114,7 @@ def _targets(criterion: Criterion, given: Any) -> list[Target]:
         return list(map(_count, values))
     if criterion != "cost":
         return [Target(criterion, _target(criterion, value)) for value in values]
-    pairs = values if values and all(map(is_list, values)) else [given]
-    return [_cost(pair) for pair in pairs]
+    return list(map(_cost, values if values and all(map(is_list, values)) else [given]))
 
 
 def _count(value: Any) -> Target:
@@ -130,14 +130,12 @@ def _count(value: Any) -> Target:
     return Target("predicted_count", _target("predicted_count", asked.count), ties=ties)
 
 
-def _cost(pair: Any) -> Target:
+def _cost(given: Any) -> Target:
     """Return the target of the least cost, whose value is the share of a false positive's cost."""
-    costs = list(pair) if is_list(pair) else []
-    fits = len(costs) == _PAIR and all(map(is_number, costs))
-    fp, fn = map(float, costs) if fits else (math.nan, math.nan)
+    fp, fn = pair(given)
     if not (0 <= fp <= _LARGEST_COST and 0 <= fn <= _LARGEST_COST and fp + fn > 0):
         raise OptionError(
-            f"cost={shown(pair)} is not a pair of costs",
+            f"cost={shown(given)} is not a pair of costs",
             "(cost of a false positive, cost of a false negative), numbers of 0 or more and up to "
             f"{_LARGEST_COST}, not both 0",
             "cost=(1, 10) if a missed positive costs ten times as much as a false alarm",

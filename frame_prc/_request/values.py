@@ -106,29 +106,18 @@ def from_text(text: str, dtype: pl.DataType) -> Any:
 
 def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
     """Return how to write a label for a dtype: text as a number or date, or a number as text."""
-    if isinstance(label, str) and dtype.is_numeric():
-        kind, candidates = "the number", _numbers(label)
-    elif isinstance(label, str) and dtype.is_temporal():
-        kind = "the date" if dtype == pl.Date else "the time"
-        candidates = [from_text(label, dtype)]
-    elif isinstance(label, (int, float)) and dtype.is_numeric():
-        kind, candidates = "the number", [int(label)] if isinstance(label, bool) else []
+    if isinstance(label, str) and dtype not in _TEXTS:
+        other = from_text(label, dtype)
     elif isinstance(label, (int, float)) and dtype in _TEXTS:
-        kind, candidates = "the text", [str(label)]
+        other = str(label)
     else:
+        other = int(label) if isinstance(label, bool) else None
+    if isinstance(other, float) and other.is_integer():
+        other = int(other)
+    if other is None or class_value(other, dtype) is None:
         return None
-    fitting = (value for value in candidates if class_value(value, dtype) is not None)
-    return next((f"{value!r}, {kind}" for value in fitting), None)
-
-
-def _numbers(text: str) -> list[Any]:
-    found: list[Any] = []
-    for number in (int, float):
-        try:
-            found.append(number(text))
-        except ValueError:
-            continue
-    return found
+    kinds = {str: "text", date: "date", datetime: "time", time: "time"}
+    return f"{other!r}, the {kinds.get(type(other), 'number')}"
 
 
 def _is_value(label: Any) -> bool:

@@ -14,7 +14,7 @@ from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, scan_
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
-from frame_prc._request.options import f_scores_and_steps, row_number, seed_of, threshold_number
+from frame_prc._request.options import f_scores_and_steps, seed_of, threshold_number, whole
 from frame_prc._request.roles import check_column, check_option, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
 from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
@@ -359,7 +359,7 @@ def sample_to_label(
 
     check_frame(frame, takes_counts=False)
     ascending = check_option("ascending", ascending, (True, False))
-    number, start = row_number(n), seed_of(seed)
+    number, start = whole("n", n, 1), seed_of(seed)
     labels = Labels(frame)
     asked = reshaped.asked_sample(
         labels.name(score), number, labels.name(by), ascending=ascending, seed=start
