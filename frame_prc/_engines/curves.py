@@ -303,16 +303,9 @@ def beside_previous(sums: Frame, counted: Counted) -> Frame:
         return sums.with_columns(tp_a=_TP - nw.col("pos"), fp_a=_FP - nw.col("neg"))
     # In the difference of two floats the digits of a small sum before a large weight would vanish.
     within = within_range(counted)
-    before = {
-        f"{name}_a": nw.col(name).shift(-1).over(*within, order_by="score") for name in ("tp", "fp")
-    }
-    above = {
-        f"{name}_a": nw.coalesce(
-            f"{name}_a", nw.col(f"{name}_above") if counted.ranges else nw.lit(0.0)
-        )
-        for name in ("tp", "fp")
-    }
-    return sums.with_columns(**before).with_columns(**above)
+    above = {n: nw.col(f"{n}_above") if counted.ranges else nw.lit(0.0) for n in ("tp", "fp")}
+    before = {n: nw.col(n).shift(-1).over(*within, order_by="score") for n in above}
+    return sums.with_columns(nw.coalesce(before[n], above[n]).alias(f"{n}_a") for n in above)
 
 
 def _with_heights(steps: Frame, counted: Counted, spec: AreaSpec) -> Frame:

@@ -54,7 +54,7 @@ class Engine(ABC):
     extra
         The extra of this package that installs what it needs.
     collected
-        The expression that turns one of its frames into a Polars frame.
+        The expression that turns one of its frames into a Polars frame, with ``{}`` for the frame.
     cast, second
         How a column of its own becomes a number, and how a list's second value does, with ``{}``
         for the name.
@@ -201,7 +201,7 @@ def _quoted(name: str) -> str:
 DUCKDB = SqlTextEngine(
     kind="a DuckDB relation",
     extra="duckdb",
-    collected="relation.pl()",
+    collected="{}.pl()",
     cast="relation.project('*, CAST({} AS DOUBLE) AS number')",
     second="relation.project('*, {}[2] AS number')",
     error="error",
@@ -213,7 +213,7 @@ DUCKDB = SqlTextEngine(
 SPARK = SqlTextEngine(
     kind="a PySpark DataFrame",
     extra="spark",
-    collected="pl.from_arrow(frame.toArrow())",
+    collected="pl.from_arrow({}.toArrow())",
     cast="frame.selectExpr('*', 'CAST({} AS DOUBLE) AS number')",
     second="frame.selectExpr('*', '{}[1] AS number')",
     in_ranges=True,
@@ -300,7 +300,7 @@ class IbisEngine(Engine):
 IBIS = IbisEngine(
     kind="an Ibis table",
     extra="ibis",
-    collected="table.to_polars()",
+    collected="{}.to_polars()",
     cast="table.mutate(number=table.{}.cast('float64'))",
     second="table.mutate(number=table.{}[1])",
 )
@@ -454,7 +454,7 @@ def _is_of_rows(request: Request) -> bool:
 
 def _counts_first(engine: Engine) -> str:
     """Return the two lines that do in Polars what the engine does not, from its counts."""
-    counts = collected(engine, "frame_prc.counts(frame, ...)")
+    counts = engine.collected.format("frame_prc.counts(frame, ...)")
     return (
         f"collect its counts with your columns and keys, `counts = {counts}`; then call the verb "
         f"with `counts, {OF_COUNTS}, ...`, the keys (of several models also model='model') and the "
@@ -466,13 +466,8 @@ def rows_first(engine: Engine) -> str:
     """Return the two lines that do in Polars what needs the rows themselves."""
     return (
         "select the columns that it needs, and collect them: "
-        f"`rows = {collected(engine, 'frame')}`; then call the verb with `rows, ...`"
+        f"`rows = {engine.collected.format('frame')}`; then call the verb with `rows, ...`"
     )
-
-
-def collected(engine: Engine, frame: str) -> str:
-    """Return the expression that turns a frame of the engine into one of Polars."""
-    return re.sub(r"\b(relation|frame|table)\b", frame, engine.collected, count=1)
 
 
 def _items(request: Request) -> Iterator[tuple[str, Any]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
-from operator import add
+from operator import add, mul
 from typing import Any, cast
 
 import narwhals as nw
@@ -211,20 +211,17 @@ def referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame
     names = ("reference_odds", REFERENCE)
     if calibration.table is None:
         values = (calibration.odds, calibration.prevalence)
-        return points.with_columns(
-            nw.lit(value, nw.Float64).alias(name) for name, value in zip(names, values, strict=True)
-        )
+        known = [nw.lit(value, nw.Float64) for value in values]
+        return points.with_columns(**dict(zip(names, known, strict=True)))
     table = calibration.table.collect()
     if not counted.columns.several_models:
         return points.with_columns(nw.lit(table[n][0], nw.Float64).alias(n) for n in names)
-    key = counted.keys[0]
-    found = {name: nw.lit(None, nw.Float64) for name in names}
+    key, found = counted.keys[0], dict.fromkeys(names, nw.lit(None, nw.Float64))
     for row in table.iter_rows(named=True):
         is_model = nw.col(key).is_null() if row[key] is None else nw.col(key) == row[key]
-        found = {
-            name: nw.when(is_model).then(nw.lit(row[name], nw.Float64)).otherwise(value)
-            for name, value in found.items()
-        }
+        for name in names:
+            known_one = nw.when(is_model).then(nw.lit(row[name], nw.Float64))
+            found[name] = known_one.otherwise(found[name])
     return points.with_columns(**found)
 
 
@@ -325,28 +322,27 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
         f"highest{suffix}": used,
     }
     for place, measure in zip(one.places, one.measures, strict=True):
-        on = [nw.col(f"on_{of_class}_{place}") for of_class in ("positive", "negative")]
-        of_positive, of_negative = (
-            nw.when(amount > 0).then(amount * moved).otherwise(0.0)
-            for amount, moved in zip((pos, neg), on, strict=True)
-        )
+        on = [nw.col(f"{name}_{place}") for name in _ON]
+        of_positive, of_negative = _of_amounts((pos, neg), on)
+        positive_spread, negative_spread = _of_amounts(squares, on, on)
         found |= {
             f"influence_{place}": of_positive + of_negative,
             f"influence_on_negatives_{place}": of_negative,
+            f"variance_{place}": positive_spread + negative_spread,
+            f"of_negatives_{place}": negative_spread,
         }
         if measure.below:
             below = [nw.col(f"{name}_{place}") for name in measure.below]
-            parts = zip((pos, neg), below, strict=True)
-            own, other = (
-                nw.when(amount > 0).then(amount * one).otherwise(0.0) for amount, one in parts
-            )
-            found[f"below_{place}"] = own + other
-        spread = [
-            nw.when(amount > 0).then(amount * moved * moved).otherwise(0.0)
-            for amount, moved in zip(squares, on, strict=True)
-        ]
-        found |= {f"variance_{place}": spread[0] + spread[1], f"of_negatives_{place}": spread[1]}
+            found[f"below_{place}"] = add(*_of_amounts((pos, neg), below))
     return found
+
+
+def _of_amounts(amounts: Sequence[nw.Expr], *factors: Sequence[nw.Expr]) -> list[nw.Expr]:
+    """Return the products of the amounts of each class; where there are none, factors are null."""
+    return [
+        nw.when(amount > 0).then(reduce(mul, of_class, amount)).otherwise(0.0)
+        for amount, *of_class in zip(amounts, *factors, strict=True)
+    ]
 
 
 def _over_cells(counted: Counted, joined: Sequence[Joined]) -> dict[str, nw.Expr]:

@@ -342,7 +342,7 @@ def _per_model(engine: Engine, source: Frame, columns: Columns) -> Frame:
 def _score(columns: Columns) -> nw.Expr:
     """Return the score that its model gives a row."""
     scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
-    return unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
+    return unsigned_zero(_of_place(scores), common_score_dtype(columns.scores))
 
 
 def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
@@ -351,7 +351,7 @@ def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
     if columns.model is not None:
         by.insert(0, nw.col("model"))
     elif columns.several_models:
-        by.insert(0, _of_model([nw.lit(model) for model in columns.request.models]))
+        by.insert(0, _of_place([nw.lit(model) for model in columns.request.models]))
     return [value.alias(key) for key, value in zip(keys, by or [nw.lit(0)], strict=True)]
 
 
@@ -362,11 +362,11 @@ def _is_complete(columns: Columns) -> nw.Expr:
     return ~nw.any_horizontal(*missing, ignore_nulls=False)
 
 
-def _of_model(values: list[nw.Expr]) -> nw.Expr:
-    """Return the value of a row's model, whose number is in ``place``."""
+def _of_place(values: Sequence[nw.Expr], place: str = "place") -> nw.Expr:
+    """Return the value whose number is in the column ``place``, such as that of a row's model."""
     chosen, *others = values
     for i, value in enumerate(others, 1):
-        chosen = nw.when(nw.col("place") == i).then(value).otherwise(chosen)
+        chosen = nw.when(nw.col(place) == i).then(value).otherwise(chosen)
     return chosen
 
 
@@ -479,14 +479,9 @@ def by_segment(sums: Frame, counted: Counted, aggregates: Mapping[str, nw.Expr])
 def several_rows(table: Frame, counted: Counted, rows: Sequence[Mapping[str, nw.Expr]]) -> Frame:
     """Return several rows for each row of a table, numbered by ``ORDER``."""
     long = counted.engine.repeat(table, ORDER, len(rows))
-    return long.with_columns(**{name: _of_place([row[name] for row in rows]) for name in rows[0]})
-
-
-def _of_place(values: Sequence[nw.Expr]) -> nw.Expr:
-    found, *others = values
-    for place, value in enumerate(others, 1):
-        found = nw.when(nw.col(ORDER) == place).then(value).otherwise(found)
-    return found
+    return long.with_columns(
+        **{name: _of_place([row[name] for row in rows], ORDER) for name in rows[0]}
+    )
 
 
 def finish_in_order(table: Frame, counted: Counted, outputs: Sequence[str]) -> Any:

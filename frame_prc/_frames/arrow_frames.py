@@ -141,14 +141,14 @@ def read_arrow(frame: Any, columns: Collection[str] | None) -> pl.DataFrame:
 
 
 def back_to_arrow(
-    rows: pl.DataFrame, frame: Any, source: pl.DataFrame, outputs: Collection[str]
+    frame: Any, source: pl.DataFrame, rows: pl.DataFrame, outputs: Collection[str]
 ) -> Any:
     """Return a result as the kind of Arrow table that came in."""
     if make := _constructor(frame):
         return make(rows)
     pyarrow = import_module("pyarrow")
     schema = getattr(frame, "schema", None)
-    types = _types(schema) if isinstance(schema, pyarrow.Schema) else {}
+    types = {f.name: f.type for f in schema} if isinstance(schema, pyarrow.Schema) else {}
     arrays = [
         _with_type(column, types.get(column.name))
         if column.name not in outputs and source.schema.get(column.name) == column.dtype
@@ -282,10 +282,6 @@ def _category_orders(table: Any) -> list[pl.Expr]:
             if all(isinstance(value, str) for value in values):
                 orders.append(named(field.name).cast(pl.Enum(values)))
     return orders
-
-
-def _types(schema: Any) -> dict[str, Any]:
-    return {field.name: field.type for field in schema}
 
 
 def _array(column: pl.Series) -> Any:

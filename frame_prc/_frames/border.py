@@ -125,27 +125,15 @@ def source_of(
 ) -> Source:
     """Return a frame of any known kind as a source."""
     if isinstance(frame, pl.LazyFrame):
-        return Source(frame, None, _as_it_is)
+        return Source(frame, None, lambda rows, _: rows)
     if isinstance(frame, pl.DataFrame):
-        return Source(frame.lazy(), frame, _as_it_is)
+        return Source(frame.lazy(), frame, lambda rows, _: rows)
     if is_pandas(frame):
         chosen = chosen_columns(cast("pd.DataFrame", frame), columns)
         values = read_pandas(chosen, amounts)
-        return Source(values.lazy(), values, partial(_to_pandas, chosen, values))
+        return Source(values.lazy(), values, partial(back_to_pandas, chosen, values))
     values = read_arrow(frame, columns)
-    return Source(values.lazy(), values, partial(_to_arrow, frame, values))
-
-
-def _as_it_is(rows: pl.DataFrame, _: Collection[str]) -> pl.DataFrame:
-    return rows
-
-
-def _to_pandas(chosen: Any, values: pl.DataFrame, rows: pl.DataFrame, made: Collection[str]) -> Any:
-    return back_to_pandas(rows, chosen, values, made)
-
-
-def _to_arrow(frame: Any, values: pl.DataFrame, rows: pl.DataFrame, made: Collection[str]) -> Any:
-    return back_to_arrow(rows, frame, values, made)
+    return Source(values.lazy(), values, partial(back_to_arrow, frame, values))
 
 
 def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection[str]) -> FrameT:
@@ -165,8 +153,8 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
     source = sources[0].collect()
     if is_pandas(first):
         chosen = chosen_columns(with_levels(first), None)
-        return cast("FrameT", back_to_pandas(rows, chosen, source, outputs))
-    return cast("FrameT", back_to_arrow(rows, first, source, outputs))
+        return cast("FrameT", back_to_pandas(chosen, source, rows, outputs))
+    return cast("FrameT", back_to_arrow(first, source, rows, outputs))
 
 
 def scan(

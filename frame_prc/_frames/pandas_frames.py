@@ -52,7 +52,7 @@ def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
 
 
 def back_to_pandas(
-    rows: pl.DataFrame, chosen: pd.DataFrame, source: pl.DataFrame, outputs: Collection[str]
+    chosen: pd.DataFrame, source: pl.DataFrame, rows: pl.DataFrame, outputs: Collection[str]
 ) -> pd.DataFrame:
     """Return a result as pandas; its keys have the dtypes that they had in the input."""
     names, is_large = rows.columns, rows.height > _MANY

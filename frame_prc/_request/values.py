@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import polars as pl
 
@@ -20,6 +19,7 @@ from frame_prc._lazy import in_batches
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 _NO_VALUES = (pl.List, pl.Array, pl.Object)
 _SCALARS = (str, bytes, bool, int, float, Decimal, date, time, timedelta, type(None))
+_DECIMALS = 38  # that Polars has
 _REFUSED = (
     pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
@@ -50,21 +50,33 @@ def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
     """
     if dtype == pl.Null:
         return pl.Series([None], dtype=dtype)
-    if (dtype == pl.Boolean) != isinstance(label, bool) or dtype in _NO_VALUES:
-        return None
-    if not _is_value(label):
+    if dtype in _NO_VALUES or not _is_value(label):
         return None
     try:
-        value = _converted(label, dtype)
-        if hasattr(value, "dtype"):
-            return _moment(value, dtype)
-        held = pl.Series([value], dtype=dtype, strict=True)
-        # Polars may choose another dtype, or round to the nearest Float32.
-        near = dtype == pl.Float32 and math.isclose(held.item(), value, rel_tol=2**-24)
-        fits = held.dtype == dtype and (near or bool(held.item() == value))
+        given = pl.Series(label.reshape(1)) if hasattr(label, "dtype") else pl.Series([label])
+        held = given.cast(dtype) if _family(given.dtype) == _family(dtype) else None
+        return held if held is not None and _is_equal(held, given) else None
     except _REFUSED:
         return None
-    return held if fits and held.item() is not None else None
+
+
+def _family(dtype: pl.DataType) -> object:
+    """Return what the values of a dtype are compared with: numbers with numbers, for example."""
+    if dtype.is_numeric():
+        return "numbers"
+    if dtype in (pl.Date, pl.Datetime):
+        return "instants" if getattr(dtype, "time_zone", None) else "dates"
+    return "texts" if dtype in _TEXTS else dtype.base_type()
+
+
+def _is_equal(held: pl.Series, given: pl.Series) -> bool:
+    """Return whether a value is the given one, which Polars may have rounded, or made null."""
+    if held.dtype == pl.Float32 and not given.dtype.is_integer():
+        return math.isclose(held.item(), given.item(), rel_tol=2**-24)
+    if held.dtype == pl.Struct:
+        return bool(held.item() == given.item())
+    known = held.null_count() == 0 and not (held.dtype.is_float() and math.isnan(held.item()))
+    return known and held.cast(given.dtype).equals(given)
 
 
 def literal(value: pl.Series) -> pl.Expr:
@@ -122,49 +134,13 @@ def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
 
 def _is_value(label: Any) -> bool:
     """Return whether Polars knows all parts of a label; for others it may print a panic."""
+    if isinstance(label, Decimal):
+        return label.is_finite() and -_DECIMALS < label.adjusted() < _DECIMALS
     if isinstance(label, dict):
         return all(map(_is_value, label.values()))
     if isinstance(label, (list, tuple)):
         return all(map(_is_value, label))
     return isinstance(label, _SCALARS) or hasattr(label, "dtype")
-
-
-def _converted(label: Any, dtype: pl.DataType) -> Any:
-    """Return a label as the Python type that a dtype is made from, if it has such a value."""
-    if isinstance(label, (int, float, Decimal)) and dtype.is_numeric():
-        return _number(label, dtype)
-    if isinstance(label, datetime):
-        return _instant(label, dtype)
-    if isinstance(label, date) and dtype == pl.Datetime:
-        return datetime.combine(label, time())
-    return label
-
-
-def _number(label: float | Decimal, dtype: pl.DataType) -> float | Decimal | None:
-    if isinstance(label, Decimal) and not label.is_finite():
-        return None  # Polars would panic, as it does for too many decimals
-    if isinstance(dtype, pl.Decimal):
-        exact = label if isinstance(label, Decimal) else Decimal(repr(label))
-        return exact if exact == round(exact, dtype.scale) else None
-    number = float(label) if dtype.is_float() else int(label)
-    return number if number == label else None
-
-
-def _instant(label: datetime, dtype: pl.DataType) -> date:
-    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None and label.tzinfo is not None:
-        return label.astimezone(ZoneInfo(dtype.time_zone))
-    is_day = dtype == pl.Date and label.tzinfo is None and label.time() == time()
-    return label.date() if is_day else label
-
-
-def _moment(value: Any, dtype: pl.DataType) -> pl.Series | None:
-    """Return a NumPy datetime or duration with all its digits."""
-    given = pl.Series(value.reshape(1))
-    is_duration = dtype == pl.Duration
-    if not dtype.is_temporal() or is_duration != (given.dtype == pl.Duration):
-        return None
-    held = given.cast(dtype)
-    return held if held.null_count() == 0 and held.cast(given.dtype).equals(given) else None
 
 
 # --- thresholds --------------------------------------------------------------------------------

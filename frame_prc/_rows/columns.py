@@ -374,13 +374,9 @@ def failing(what: str, reason: str) -> ColumnError:
 def check_over(columns: Columns, over: str) -> None:
     """Raise an error unless ``over`` is a key."""
     if over not in columns.key_dtypes:
-        raise ColumnError(
-            f"over={over!r} is not a key in by=",
-            "a key, by its name",
-            nearest(over, columns.key_dtypes)
-            if columns.key_dtypes
-            else f"by={over!r} makes it one",
-        )
+        makes = f"by={over!r} makes it one"
+        hint = nearest(over, columns.key_dtypes) if columns.key_dtypes else makes
+        raise ColumnError(f"over={over!r} is not a key in by=", "a key, by its name", hint)
 
 
 def is_plain(column: pl.Expr) -> bool:

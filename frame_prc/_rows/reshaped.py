@@ -358,37 +358,22 @@ _ROWS_IN_STRATUM = 8
 _GOLDEN = (5**0.5 - 1) / 2
 
 
-@dataclass(frozen=True)
-class LabelSample:
-    """How many rows of each segment to draw by their scores, and the random start."""
-
-    scores: Sequence[IntoColumn]
-    number: int
-    keys: Sequence[IntoColumn]
-    ascending: bool
-    seed: int | None
-
-
-def asked_sample(
+def sampled(
+    lf: pl.LazyFrame,
     score: IntoColumn | Sequence[IntoColumn],
     number: int,
     by: IntoKeys | None,
     *,
     ascending: bool,
     seed: int | None,
-) -> LabelSample:
-    """Return the sample that parameters ask for."""
-    scores = column_list(score)
-    if scores is None:
-        check_column("score", score)
-        scores = [score]
-    if not scores:
-        raise OptionError("score= names no column", "the column of a model, or those of several")
-    return LabelSample(scores, number, key_items(by), ascending, seed)
-
-
-def sampled(lf: pl.LazyFrame, asked: LabelSample, *, in_memory: bool) -> pl.LazyFrame:
+    in_memory: bool,
+) -> pl.LazyFrame:
     """Return the rows to label in the order they have, with their probability and weight."""
+    items = column_list(score)
+    if items is None:
+        items = [score]
+    if not items:
+        raise OptionError("score= names no column", "the column of a model, or those of several")
     schema = lf.collect_schema()
     for name in SAMPLE_COLUMNS:
         if name in schema:
@@ -397,23 +382,23 @@ def sampled(lf: pl.LazyFrame, asked: LabelSample, *, in_memory: bool) -> pl.Lazy
                 "a frame without it",
                 f"rename it, or drop it first: drop({name!r})",
             )
-    scores = [find_column(lf, "score", item, schema) for item in asked.scores]
+    scores = [find_column(lf, "score", item, schema) for item in items]
     for column in scores:
         check_numeric("score", column)
-    keys = [find_keys(lf, "by", item, schema)[0] for item in asked.keys]
+    keys = [find_keys(lf, "by", item, schema)[0] for item in key_items(by)]
     hint = "fill it in, or leave such rows out: they have no rank"
     rules = [required_rule("score", one, one.expression, hint) for one in scores]
     checked = with_checks(lf, lf, [check_of(rule) for rule in rules], in_memory=in_memory)
     segment = pl.struct(keys) if keys else pl.lit(value=True)
-    part = _mean_part(scores, ascending=asked.ascending)
+    part = _mean_part(scores, ascending=ascending)
     ranked = (
         checked.with_row_index(_ROW)
         .with_columns(segment.alias(_SEGMENT))
         .with_columns(part.alias(_PART))
         .sort(_SEGMENT, _PART, _ROW, descending=[False, True, False])
-        .with_columns(_starts(asked.seed).alias(_START))
+        .with_columns(_starts(seed).alias(_START))
     )
-    drawn = _with_probability(ranked, asked.number).filter(_is_drawn())
+    drawn = _with_probability(ranked, number).filter(_is_drawn())
     drawn = drawn.with_columns(_stratum()).with_columns(_numbered()).sort(_ROW)
     weight = (1 / pl.col(PROBABILITY)).alias(WEIGHT)
     return drawn.select(*map(named, schema), PROBABILITY, weight, STRATUM)

@@ -361,12 +361,12 @@ def sample_to_label(
     ascending = check_option("ascending", ascending, (True, False))
     number, start = whole("n", n, 1), seed_of(seed)
     labels = Labels(frame)
-    asked = reshaped.asked_sample(
-        labels.name(score), number, labels.name(by), ascending=ascending, seed=start
-    )
+    scores, keys = labels.name(score), labels.name(by)
 
     def plan(frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
-        return reshaped.sampled(frames[0], asked, in_memory=in_memory)
+        return reshaped.sampled(
+            frames[0], scores, number, keys, ascending=ascending, seed=start, in_memory=in_memory
+        )
 
     return apply_all([frame], plan, reshaped.SAMPLE_COLUMNS)
 
