@@ -49,28 +49,6 @@ def check_title(title: object, name: str = "title") -> None:
         raise OptionError(f"{name}={shown(title)} is of type {type_name(title)}", "a text, or None")
 
 
-# The methods by which other libraries compute their areas.
-_METHODS_OF: dict[str, Method] = {
-    "sklearn": "step",
-    "scikit-learn": "step",
-    "average_precision": "step",
-    "ap": "step",
-    "pr_auc": "trapezoid",
-    "trapezoidal": "trapezoid",
-    "yardstick": "trapezoid",
-    "prroc": "interpolated",
-    "voc": "envelope",
-    "coco": "101-point",
-    "roc_auc": "roc",
-}
-
-
-def _method_of(name: Any) -> str | None:
-    """Return a hint at the method that another name means."""
-    meant = _METHODS_OF.get(name.lower()) if isinstance(name, str) else None
-    return f"did you mean {meant!r}?" if meant else measure_hint(name)
-
-
 def method_list(method: Any) -> list[Method]:
     """Return the methods asked for."""
     methods = list(map(plain_option, method if is_list(method) else [method]))
@@ -79,7 +57,7 @@ def method_list(method: Any) -> list[Method]:
         raise OptionError("method= is an empty list", known)
     for name in methods:
         if not isinstance(name, str) or name not in METHODS:
-            raise OptionError(f"method={shown(name)} is not known", known, _method_of(name))
+            raise OptionError(f"method={shown(name)} is not known", known, measure_hint(name))
         if methods.count(name) > 1:
             raise OptionError(f"method= names {name!r} twice", "each method once")
     return methods

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -295,7 +293,7 @@ def demo(
             word.replace("FLIGHTS", str(_FLIGHTS)).replace("FOLDER", str(folder))
             for word in command.split()
         ]
-        _print(f"$ {_program_name()} {shlex.join(arguments)}")
+        _print(f"$ {_NAME} {shlex.join(arguments)}")
         context.find_root().command(arguments, standalone_mode=False)
         _print()
     html, script = folder / "flights.html", folder / "flights.R"
@@ -304,14 +302,6 @@ def demo(
 
 def _print(text: str = "") -> None:
     show_text(lambda console: console.print(text, soft_wrap=True))
-
-
-def _program_name() -> str:
-    """Return the command that runs this program."""
-    if shutil.which("frame-prc"):
-        return "frame-prc"
-    path = Path(sys.argv[0])
-    return os.path.relpath(path) if path.name == "frame-prc" else f"{sys.executable} -m frame_prc"
 
 
 # --- commands ----------------------------------------------------------------------------------

@@ -105,8 +105,8 @@ _BY_TYPE: dict[str, Option] = {
     "int | Sequence[float]": Option(
         list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9.", values.count_or_numbers
     ),
-    "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.share),
-    "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.share),
+    "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.plain),
+    "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.plain),
     "MeasureName | Sequence[MeasureName]": Option(
         list[str], "|".join(get_args(MeasureName)), read=values.words
     ),
@@ -115,7 +115,7 @@ _BY_TYPE: dict[str, Option] = {
         list[str], "|".join(get_args(Section)), f"For several {_SEVERAL}.", values.words
     ),
     "str | dt.date": Option(str, "DATE"),
-    "Keep": Option(str, "all|corners|NUMBER", read=values.integer_or),
+    "Keep": Option(str, "all|corners|NUMBER", read=values.plain),
     "float | Sequence[float] | IntoColumn | AnyFrame": Option(
         list[str],
         "NUMBER|COLUMN|FILE",
@@ -154,7 +154,6 @@ _BY_NAME: dict[str, dict[str, Any]] = {
     "guarantee": {"metavar": "LEVEL"},
     "over": {"metavar": "COLUMN"},
     "baseline": {"metavar": "MODEL"},
-    "thresholds": {"read": values.thresholds},
 }
 # Where the documentation speaks of Python, or of what stands elsewhere in it.
 _HELP = {

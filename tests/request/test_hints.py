@@ -330,7 +330,7 @@ def test_what_has_to_be_named_is_said(kind, verb):
         (
             "auc",
             {"method": "roc_auc"},
-            r"'roc'\. Hint: did you mean 'roc'\?",
+            r"'roc'\. Hint: it is a measure: summary\(measures='roc_auc'\)",
         ),
         ("plot", {"ax": None}, r"has no parameter ax=.*Hint: to_matplotlib\(ax=\) and"),
         ("plot", {"threshold": 0.5}, r"threshold=.*Hint: points=\{'threshold': 0\.5\} marks"),
