@@ -194,6 +194,26 @@ def project(frame: Frame, *columns: str) -> Frame:
     return result
 
 
+# What DuckDB and Spark write around a text of ours that a query fails with.
+_RAISED = re.compile(
+    r"(?:Invalid Input Error: |\[USER_RAISED_EXCEPTION\] )"
+    r"(.*?)[.?] Allowed: (.*?)(?:\. Hint: (.*?))?[.]?(?: SQLSTATE.*)?",
+    re.DOTALL,
+)
+
+
+@contextmanager
+def errors_of_ours() -> Iterator[None]:
+    """Raise the error of a row that a query fails with as the error that Polars frames get."""
+    try:
+        yield
+    except Exception as error:
+        found = _RAISED.fullmatch(str(error))
+        if found is None:
+            raise
+        raise DataError(*found.groups()) from error
+
+
 def _quoted(name: str) -> str:
     return f'"{name.replace(chr(34), chr(34) * 2)}"'
 
@@ -444,7 +464,15 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
 OF_LONG_DATA = "a comparison by model="
-_OF_ROWS = ("strata", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
+OF_DEPLOYED = "calibrate= with ci= or guarantee="
+_OF_ROWS = (
+    "strata",
+    HELD_BY_COLUMN,
+    OF_LONG_DATA,
+    OF_DEPLOYED,
+    "against='rest'",
+    "against='overall'",
+)
 
 
 def _is_of_rows(request: Request) -> bool:

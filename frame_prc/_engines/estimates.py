@@ -19,7 +19,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
-from frame_prc._engines.engine import Frame
+from frame_prc._engines.engine import Frame, errors_of_ours
 from frame_prc._engines.points import InEngine, fresh, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.running_sums import RETRIEVED, in_order, may_thin, of_rows, with_point
@@ -31,6 +31,7 @@ from frame_prc._inference.measure import Measure, constants, sums_over_scores, w
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
 from frame_prc._rows.rules import SUMS
+from frame_prc.exceptions import DataError
 
 
 def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
@@ -41,10 +42,28 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
     with cut_and_kept([counted]) as (ranged,):
         points = _influenced(ranged, measures)
         if counted.columns.cluster is None:
-            return collected(counted, _over_points(points, ranged, measures))
-        joined = [Joined(points, measures, "score")]
-        sums = _over_cells(counted, joined) | _over_clusters(measures)
-        return collected(counted, totals(_cells(joined, counted), counted, sums))
+            found = collected(counted, _over_points(points, ranged, measures))
+        else:
+            joined = [Joined(points, measures, "score")]
+            sums = _over_cells(counted, joined) | _over_clusters(measures)
+            found = collected(counted, totals(_cells(joined, counted), counted, sums))
+    _check_scales(found, counted)
+    return found
+
+
+def _check_scales(found: pl.DataFrame, counted: Counted) -> None:
+    """Refuse weights so far apart that a stream through all segments loses their digits."""
+    if not (counted.engine.streams and counted.columns.weighted):
+        return
+    for name in {"pos_0", "neg_0"}.intersection(found.columns):
+        sums = found[name].filter(found[name] > 0).to_list()
+        if sums and max(sums) > _MOST_APART * min(sums):
+            raise DataError(
+                f"the squares of weights add up to {min(sums):g} in one segment and to "
+                f"{max(sums):g} in another, for which {counted.engine.kind} has too few digits",
+                f"sums of squares at most {_MOST_APART:g} times as large",
+                "divide the weights of each segment by their mean: no result of it changes",
+            )
 
 
 def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
@@ -163,6 +182,8 @@ def _plain(name: str) -> nw.Expr:
     return nw.col(name).cast(nw.Float64)
 
 
+# A running sum has 32 digits, of which a segment's own have to be enough.
+_MOST_APART = 1e22
 _FLAGS = ("is_few", "has_measure")
 _SIZES = ("positives", "negatives")
 _OF_SCORES = ("lowest", "highest", "n_scores", "tie_shares", "retrieved")
@@ -463,7 +484,8 @@ def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
     """Read columns of an engine's frame, or all of them."""
     lf = nw.from_native(frame).lazy()
     chosen = lf if names is None else lf.select(sorted(names))
-    return cast("pl.DataFrame", chosen.collect("polars").to_native())
+    with errors_of_ours():
+        return cast("pl.DataFrame", chosen.collect("polars").to_native())
 
 
 _POS, _NEG = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 import frame_prc
-from frame_prc._engines.engine import RUN_INSIDE
+from frame_prc._engines.engine import RUN_INSIDE, errors_of_ours
 from frame_prc._lazy import named
 from frame_prc._request.hints import install_hint
 from frame_prc._request.roles import names_of
@@ -326,7 +326,8 @@ class Table(Source):
         """Return the result of a call for the rows of the table."""
         check_inside(call.verb, f"this command does not read {self}", _COUNTS)
         found = computed(call, self.relation, "a table", _COUNTS)
-        return (found if isinstance(found, pl.DataFrame) else found.pl()).lazy()
+        with errors_of_ours():
+            return (found if isinstance(found, pl.DataFrame) else found.pl()).lazy()
 
 
 def is_named(patterns: Sequence[str]) -> bool:

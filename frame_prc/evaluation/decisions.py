@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from frame_prc._engines.engine import HELD_BY_COLUMN
+from frame_prc._engines.engine import HELD_BY_COLUMN, OF_DEPLOYED
 from frame_prc._frames.border import FrameT, is_frame
 from frame_prc._request.options import calibration, check_deployed
 from frame_prc._request.points import (
@@ -167,6 +167,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         if engine := self._engine:
             roles = self._request
             refused = {HELD_BY_COLUMN: column is not None, "ties='expected'": at_random}
+            of_rows = interval is not None or guarantee is not None
+            refused[OF_DEPLOYED] = reference is not None and of_rows
             of_counts = {
                 "guarantee": guarantee is not None,
                 "calibrate": reference is not None,
