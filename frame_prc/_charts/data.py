@@ -25,7 +25,7 @@ from frame_prc._request.specs import (
     Measured,
     Start,
 )
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._rows.table import Table

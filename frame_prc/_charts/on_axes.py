@@ -16,7 +16,7 @@ from frame_prc._charts.summary_data import summary_data, uncertain
 from frame_prc._charts.theme import FAINT, MOST_OVERLAID, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import RANDOM
-from frame_prc._request.packages import check_installed
+from frame_prc._request.hints import check_installed
 from frame_prc.exceptions import OptionError, shown
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._charts.theme import Look
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import Numbers, check_title, f_scores_and_steps
-from frame_prc._request.packages import check_installed, check_numpy
+from frame_prc._request.hints import check_installed, check_numpy
+from frame_prc._request.options import Numbers, check_title, confidence, f_scores_and_steps
+from frame_prc._request.points import targets
 from frame_prc._request.roles import check_option, plain_option
 from frame_prc._request.specs import ChartX, Criterion, Target
-from frame_prc._request.targets import targets
 from frame_prc.exceptions import OptionError, shown, type_name
 
 Facet: TypeAlias = str | Sequence[str] | bool | None

@@ -17,8 +17,7 @@ from frame_prc._charts.summary_times import time_axis
 from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
 from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._lazy import parts_by
-from frame_prc._request.specs import MODEL
-from frame_prc._request.statuses import OF_WATCH
+from frame_prc._request.specs import MODEL, OF_WATCH
 from frame_prc.exceptions import DataError, FrameError
 
 if TYPE_CHECKING:

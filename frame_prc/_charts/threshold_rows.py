@@ -16,7 +16,7 @@ from frame_prc._charts.steps import multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import f_score
 from frame_prc._request.specs import Target
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._tables.operating_points import OperatingPoints
 
 _MOST_THRESHOLDS = 240

@@ -34,8 +34,8 @@ from frame_prc._lazy import cached, remembered
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, STEPS, TIES, running
 from frame_prc._request.options import check_row_number
+from frame_prc._request.points import check_unweighted_ties
 from frame_prc._request.specs import Calibration, Method, Start, Top
-from frame_prc._request.targets import check_unweighted_ties
 
 # --- the area of a step, in Polars or in Narwhals ----------------------------------------------
 

@@ -12,7 +12,7 @@ from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.ranking import rank
 from frame_prc._ranking.running_sums import counts_at_ties
 from frame_prc._request.roles import THRESHOLD
-from frame_prc._request.thresholds import ABOVE, BELOW, Bins
+from frame_prc._request.values import ABOVE, BELOW, Bins
 from frame_prc._rows.checks import (
     Check,
     amount_checks,

@@ -29,7 +29,7 @@ from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import CORNERS, TIES, running
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Calibration, Keep, Start
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.columns import is_whole
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table

@@ -39,8 +39,8 @@ from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.options import check_row_number
+from frame_prc._request.points import check_unweighted_ties, cuts_ties
 from frame_prc._request.specs import Target
-from frame_prc._request.targets import check_unweighted_ties, cuts_ties
 from frame_prc._rows.columns import Columns
 from frame_prc.exceptions import OptionError
 

@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._formulas import without_nan
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rules import (
     SUMS,

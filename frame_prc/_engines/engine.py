@@ -1,4 +1,7 @@
-"""Engines besides Polars: how to recognise their frames, and what does not run inside them.
+"""Engines besides Polars: how to recognise them, what each does in its own way, and what none does.
+
+Queries of DuckDB and Spark can fail with a text of ours, by a function in their SQL. Most backends
+of Ibis cannot, so an Ibis table is checked at the call.
 
 Nothing is imported for the user: whoever has a DuckDB relation, a PySpark DataFrame or an Ibis
 table has imported its package already. :mod:`frame_prc._engines.plans` plans what happens inside an
@@ -9,15 +12,329 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from frame_prc._engines.operations import DUCKDB, IBIS, SPARK, Engine
+from frame_prc._request.hints import Extra
 from frame_prc._request.roles import OF_COUNTS, Request
-from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError
+from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from frame_prc._engines.checks import Checks
+
+
+# --- what differs in an engine -----------------------------------------------------------------
+
+Frame: TypeAlias = "nw.LazyFrame[Any]"
+
+
+@dataclass(frozen=True)
+class Order:
+    """A column to sort by; nulls are last."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine(ABC):
+    """An engine: how errors name it, and what differs in it.
+
+    Parameters
+    ----------
+    kind
+        What errors call its frames.
+    extra
+        The extra of this package that installs what it needs.
+    collected
+        The expression that turns one of its frames into a Polars frame, with ``{}`` for the frame.
+    cast, second
+        How a column of its own becomes a number, and how a list's second value does, with ``{}``
+        for the name.
+    in_ranges
+        Whether segments too large for one task are cut into ranges of scores.
+    streams
+        Whether windows of all rows read them in their order, one after the other.
+    """
+
+    kind: str
+    extra: Extra
+    collected: str
+    cast: str
+    second: str
+    in_ranges: bool = False
+    streams: bool = False
+
+    def refuse(self, native: Any) -> None:  # noqa: B027 - most engines refuse nothing
+        """Raise an error if no verb can run on this frame."""
+
+    def type_name(self, native: Any, column: str) -> str:
+        """Return what the engine calls the type of a column."""
+        found = dict(zip(native.columns, native.dtypes, strict=True))[column]
+        return str(found[1] if isinstance(found, tuple) else found)  # Spark has pairs
+
+    @abstractmethod
+    def checked(
+        self, rows: Frame, checks: Checks, used: Sequence[str]
+    ) -> tuple[Frame, Frame | None]:
+        """Check the values of rows; an error may come as late as the columns ``used`` are computed.
+
+        Returns
+        -------
+        tuple[LazyFrame, LazyFrame | None]
+            The rows, and what `finished` has to check beside them: one row, with an error as text,
+            or null, in ``problem``.
+        """
+
+    @abstractmethod
+    def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
+        """Repeat rows, numbered from 0 in a new column.
+
+        With ``where``, a Boolean column, only rows where it is true; others have the number 0.
+        """
+
+    @abstractmethod
+    def finished(
+        self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
+    ) -> Any:
+        """Return the engine's own frame, sorted if its frames keep their order; null keys first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqlTextEngine(Engine):
+    """An engine whose frames take columns written in SQL.
+
+    A query cannot raise an error of ours when it runs. Instead a row with an invalid value calls
+    the engine's own function for failing, with the error that Polars frames get, about that one
+    row. Only whether ``pos_label=`` occurs needs a second pass over the truth: one row of totals
+    beside the plan.
+
+    Parameters
+    ----------
+    error
+        The SQL function that fails with a text.
+    array, each
+        SQL of a list, and the function that makes a row of each of its elements.
+    ordered
+        Whether its frames keep their order.
+    """
+
+    error: str
+    array: str
+    each: str
+    ordered: bool
+
+    def checked(
+        self, rows: Frame, checks: Checks, used: Sequence[str]
+    ) -> tuple[Frame, Frame | None]:
+        """Fail in the first row that breaks a rule, once the columns ``used`` are computed."""
+        others = [name for name in rows.columns if name not in used]
+        held = [f"{self._unless_problem(name)} AS {name}" for name in used]
+        marked = rows.with_columns(problem=checks.row_problem())
+        return project(marked, *others, *held), checks.label_problem(rows)
+
+    def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
+        """Make a row of each element of a list of numbers."""
+        numbers = self.array.format(", ".join(map(str, range(times))))
+        alone = self.array.format("0")
+        some = f"CASE WHEN {where or 'true'} THEN {numbers} ELSE {alone} END"
+        return project(frame, "*", f"{self.each}({some}) AS {name}")
+
+    def finished(
+        self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
+    ) -> Any:
+        """Return a relation sorted, a Spark DataFrame as it is."""
+        if problem is not None:
+            frame = self._fail_if(frame, problem)
+        native = frame.to_native()
+        if not self.ordered or not (keys or order):
+            return native
+        sorted_by = [f"{_quoted(key)} NULLS FIRST" for key in keys]
+        sorted_by += [f"{o.column} {'DESC' if o.descending else 'ASC'} NULLS LAST" for o in order]
+        return native.order(", ".join(sorted_by))
+
+    def _fail_if(self, frame: Frame, problem: Frame) -> Frame:
+        """Fail if the only row of another frame has a text in ``problem``.
+
+        That row is joined to each row, so that a part of the result fails too. An engine need not
+        look at what it joins to no rows: so it is also added to the result, and left out.
+        """
+        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+        native = frame.join(problem, how="cross").to_native()
+        joined: Frame = nw.from_native(native.filter(self._unless_problem("true")))
+        left_out: Frame = nw.from_native(problem.to_native().filter(self._unless_problem("false")))
+        # A union takes columns by their place.
+        nothing = project(left_out, *(f"NULL AS none_{i}" for i in range(len(frame.columns))))
+        rows = joined.select(*frame.columns).to_native()
+        both: Frame = nw.from_native(rows.union(nothing.to_native()))
+        return both
+
+    def _unless_problem(self, value: str) -> str:
+        return f"CASE WHEN problem IS NULL THEN {value} ELSE {self.error}(problem) END"
+
+
+def project(frame: Frame, *columns: str) -> Frame:
+    """Select columns written in SQL."""
+    import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+    native = frame.to_native()
+    if hasattr(native, "selectExpr"):
+        chosen = native.selectExpr(*columns)
+    else:
+        chosen = native.project(", ".join(columns))
+    result: Frame = nw.from_native(chosen)
+    return result
+
+
+# What DuckDB and Spark write around a text of ours that a query fails with.
+_RAISED = re.compile(
+    r"(?:Invalid Input Error: |\[USER_RAISED_EXCEPTION\] )"
+    r"(.*?)[.?] Allowed: (.*?)(?:\. Hint: (.*?))?[.]?(?: SQLSTATE.*)?",
+    re.DOTALL,
+)
+
+
+@contextmanager
+def errors_of_ours() -> Iterator[None]:
+    """Raise the error of a row that a query fails with as the error that Polars frames get."""
+    try:
+        yield
+    except Exception as error:
+        found = _RAISED.fullmatch(str(error))
+        if found is None:
+            raise
+        raise DataError(*found.groups()) from error
+
+
+def _quoted(name: str) -> str:
+    return f'"{name.replace(chr(34), chr(34) * 2)}"'
+
+
+DUCKDB = SqlTextEngine(
+    kind="a DuckDB relation",
+    extra="duckdb",
+    collected="{}.pl()",
+    cast="relation.project('*, CAST({} AS DOUBLE) AS number')",
+    second="relation.project('*, {}[2] AS number')",
+    error="error",
+    array="[{}]",
+    each="unnest",
+    ordered=True,
+    streams=True,
+)
+SPARK = SqlTextEngine(
+    kind="a PySpark DataFrame",
+    extra="spark",
+    collected="pl.from_arrow({}.toArrow())",
+    cast="frame.selectExpr('*', 'CAST({} AS DOUBLE) AS number')",
+    second="frame.selectExpr('*', '{}[1] AS number')",
+    in_ranges=True,
+    error="raise_error",
+    array="array({})",
+    each="explode",
+    ordered=False,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IbisEngine(Engine):
+    """Ibis, which writes the SQL of its backends.
+
+    A query of most of them cannot fail with a text of ours, so rows are checked at the call, by one
+    aggregate query that reads the table once. The results are not computed.
+    """
+
+    def refuse(self, native: Any) -> None:
+        """Refuse tables without a connection to check their values by, and without windows."""
+        import ibis  # noqa: PLC0415 - only with an Ibis table at hand
+
+        try:
+            backend = native.get_backend()
+        except ibis.IbisError as error:
+            raise FrameError(
+                f"{self.kind} without a connection has no values to check",
+                "a table of one connection",
+                "to compile a result, call ibis.to_sql(result.unbind(), dialect=...)",
+            ) from error
+        if backend.name == "polars":
+            raise FrameError(
+                "Ibis has no running sums in its Polars backend",
+                "a table of another backend, or a Polars frame",
+                "table.to_polars() returns a Polars frame",
+            )
+
+    def type_name(self, native: Any, column: str) -> str:
+        """Return what Ibis calls the type of a column."""
+        return str(native.schema()[column])
+
+    def checked(
+        self,
+        rows: Frame,
+        checks: Checks,
+        used: Sequence[str],  # noqa: ARG002 - all columns are checked now
+    ) -> tuple[Frame, Frame | None]:
+        """Raise an error now if a row breaks a rule."""
+        if totals := checks.totals():
+            checks.raise_first(_first_row(rows.select(**totals)))
+        return rows, None
+
+    def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
+        """Join each row with the numbers."""
+        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+        from frame_prc._engines.ibis_spelling import numbers  # noqa: PLC0415 - imports Ibis
+
+        repeated = frame.join(nw.from_native(numbers(name, times)), how="cross")
+        if where is None:
+            return repeated
+        return repeated.filter((nw.col(name) == 0) | nw.col(where))
+
+    def finished(
+        self,
+        frame: Frame,
+        keys: Sequence[str],
+        order: Sequence[Order],
+        problem: Frame | None,
+    ) -> Any:
+        """Return an Ibis table, sorted; raise an error now if there is a problem."""
+        import ibis  # noqa: PLC0415 - only with an Ibis table at hand
+
+        from frame_prc._engines.ibis_spelling import spelled  # noqa: PLC0415 - imports Ibis
+
+        if problem is not None and (error := _first_row(problem)["problem"]):
+            raise DataError(f"{error}")
+        native = spelled(frame.to_native())
+        sorted_by = [ibis.asc(key, nulls_first=True) for key in keys]
+        sorted_by += [(ibis.desc if o.descending else ibis.asc)(o.column) for o in order]
+        return native.order_by(*sorted_by) if sorted_by else native
+
+
+IBIS = IbisEngine(
+    kind="an Ibis table",
+    extra="ibis",
+    collected="{}.to_polars()",
+    cast="table.mutate(number=table.{}.cast('float64'))",
+    second="table.mutate(number=table.{}[1])",
+)
+
+
+def _first_row(frame: Frame) -> dict[str, Any]:
+    """Compute the only row of a frame."""
+    from frame_prc._engines.ibis_spelling import spelled  # noqa: PLC0415 - imports Ibis
+
+    row: dict[str, Any] = spelled(frame.to_native()).to_pyarrow().to_pylist()[0]
+    return row
+
+
+# --- frames of engines, and what does not run inside them --------------------------------------
 
 _UNKNOWN = (pl.Object, pl.Unknown, pl.Null)
 
@@ -147,7 +464,15 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
 OF_LONG_DATA = "a comparison by model="
-_OF_ROWS = ("strata", HELD_BY_COLUMN, OF_LONG_DATA, "against='rest'", "against='overall'")
+OF_DEPLOYED = "calibrate= with ci= or guarantee="
+_OF_ROWS = (
+    "strata",
+    HELD_BY_COLUMN,
+    OF_LONG_DATA,
+    OF_DEPLOYED,
+    "against='rest'",
+    "against='overall'",
+)
 
 
 def _is_of_rows(request: Request) -> bool:
@@ -157,7 +482,7 @@ def _is_of_rows(request: Request) -> bool:
 
 def _counts_first(engine: Engine) -> str:
     """Return the two lines that do in Polars what the engine does not, from its counts."""
-    counts = collected(engine, "frame_prc.counts(frame, ...)")
+    counts = engine.collected.format("frame_prc.counts(frame, ...)")
     return (
         f"collect its counts with your columns and keys, `counts = {counts}`; then call the verb "
         f"with `counts, {OF_COUNTS}, ...`, the keys (of several models also model='model') and the "
@@ -169,13 +494,8 @@ def rows_first(engine: Engine) -> str:
     """Return the two lines that do in Polars what needs the rows themselves."""
     return (
         "select the columns that it needs, and collect them: "
-        f"`rows = {collected(engine, 'frame')}`; then call the verb with `rows, ...`"
+        f"`rows = {engine.collected.format('frame')}`; then call the verb with `rows, ...`"
     )
-
-
-def collected(engine: Engine, frame: str) -> str:
-    """Return the expression that turns a frame of the engine into one of Polars."""
-    return re.sub(r"\b(relation|frame|table)\b", frame, engine.collected, count=1)
 
 
 def _items(request: Request) -> Iterator[tuple[str, Any]]:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
-from operator import add
+from operator import add, mul
 from typing import Any, cast
 
 import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
-from frame_prc._engines.operations import Frame
+from frame_prc._engines.engine import Frame, errors_of_ours
 from frame_prc._engines.points import InEngine, fresh, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.running_sums import RETRIEVED, in_order, may_thin, of_rows, with_point
@@ -31,6 +31,7 @@ from frame_prc._inference.measure import Measure, constants, sums_over_scores, w
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
 from frame_prc._rows.rules import SUMS
+from frame_prc.exceptions import DataError
 
 
 def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
@@ -41,10 +42,28 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
     with cut_and_kept([counted]) as (ranged,):
         points = _influenced(ranged, measures)
         if counted.columns.cluster is None:
-            return collected(counted, _over_points(points, ranged, measures))
-        joined = [Joined(points, measures, "score")]
-        sums = _over_cells(counted, joined) | _over_clusters(measures)
-        return collected(counted, totals(_cells(joined, counted), counted, sums))
+            found = collected(counted, _over_points(points, ranged, measures))
+        else:
+            joined = [Joined(points, measures, "score")]
+            sums = _over_cells(counted, joined) | _over_clusters(measures)
+            found = collected(counted, totals(_cells(joined, counted), counted, sums))
+    _check_scales(found, counted)
+    return found
+
+
+def _check_scales(found: pl.DataFrame, counted: Counted) -> None:
+    """Refuse weights so far apart that a stream through all segments loses their digits."""
+    if not (counted.engine.streams and counted.columns.weighted):
+        return
+    for name in {"pos_0", "neg_0"}.intersection(found.columns):
+        sums = found[name].filter(found[name] > 0).to_list()
+        if sums and max(sums) > _MOST_APART * min(sums):
+            raise DataError(
+                f"the squares of weights add up to {min(sums):g} in one segment and to "
+                f"{max(sums):g} in another, for which {counted.engine.kind} has too few digits",
+                f"sums of squares at most {_MOST_APART:g} times as large",
+                "divide the weights of each segment by their mean: no result of it changes",
+            )
 
 
 def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
@@ -163,6 +182,8 @@ def _plain(name: str) -> nw.Expr:
     return nw.col(name).cast(nw.Float64)
 
 
+# A running sum has 32 digits, of which a segment's own have to be enough.
+_MOST_APART = 1e22
 _FLAGS = ("is_few", "has_measure")
 _SIZES = ("positives", "negatives")
 _OF_SCORES = ("lowest", "highest", "n_scores", "tie_shares", "retrieved")
@@ -211,20 +232,17 @@ def referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame
     names = ("reference_odds", REFERENCE)
     if calibration.table is None:
         values = (calibration.odds, calibration.prevalence)
-        return points.with_columns(
-            nw.lit(value, nw.Float64).alias(name) for name, value in zip(names, values, strict=True)
-        )
+        known = [nw.lit(value, nw.Float64) for value in values]
+        return points.with_columns(**dict(zip(names, known, strict=True)))
     table = calibration.table.collect()
     if not counted.columns.several_models:
         return points.with_columns(nw.lit(table[n][0], nw.Float64).alias(n) for n in names)
-    key = counted.keys[0]
-    found = {name: nw.lit(None, nw.Float64) for name in names}
+    key, found = counted.keys[0], dict.fromkeys(names, nw.lit(None, nw.Float64))
     for row in table.iter_rows(named=True):
         is_model = nw.col(key).is_null() if row[key] is None else nw.col(key) == row[key]
-        found = {
-            name: nw.when(is_model).then(nw.lit(row[name], nw.Float64)).otherwise(value)
-            for name, value in found.items()
-        }
+        for name in names:
+            known_one = nw.when(is_model).then(nw.lit(row[name], nw.Float64))
+            found[name] = known_one.otherwise(found[name])
     return points.with_columns(**found)
 
 
@@ -325,28 +343,27 @@ def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
         f"highest{suffix}": used,
     }
     for place, measure in zip(one.places, one.measures, strict=True):
-        on = [nw.col(f"on_{of_class}_{place}") for of_class in ("positive", "negative")]
-        of_positive, of_negative = (
-            nw.when(amount > 0).then(amount * moved).otherwise(0.0)
-            for amount, moved in zip((pos, neg), on, strict=True)
-        )
+        on = [nw.col(f"{name}_{place}") for name in _ON]
+        of_positive, of_negative = _of_amounts((pos, neg), on)
+        positive_spread, negative_spread = _of_amounts(squares, on, on)
         found |= {
             f"influence_{place}": of_positive + of_negative,
             f"influence_on_negatives_{place}": of_negative,
+            f"variance_{place}": positive_spread + negative_spread,
+            f"of_negatives_{place}": negative_spread,
         }
         if measure.below:
             below = [nw.col(f"{name}_{place}") for name in measure.below]
-            parts = zip((pos, neg), below, strict=True)
-            own, other = (
-                nw.when(amount > 0).then(amount * one).otherwise(0.0) for amount, one in parts
-            )
-            found[f"below_{place}"] = own + other
-        spread = [
-            nw.when(amount > 0).then(amount * moved * moved).otherwise(0.0)
-            for amount, moved in zip(squares, on, strict=True)
-        ]
-        found |= {f"variance_{place}": spread[0] + spread[1], f"of_negatives_{place}": spread[1]}
+            found[f"below_{place}"] = add(*_of_amounts((pos, neg), below))
     return found
+
+
+def _of_amounts(amounts: Sequence[nw.Expr], *factors: Sequence[nw.Expr]) -> list[nw.Expr]:
+    """Return the products of the amounts of each class; where there are none, factors are null."""
+    return [
+        nw.when(amount > 0).then(reduce(mul, of_class, amount)).otherwise(0.0)
+        for amount, *of_class in zip(amounts, *factors, strict=True)
+    ]
 
 
 def _over_cells(counted: Counted, joined: Sequence[Joined]) -> dict[str, nw.Expr]:
@@ -467,7 +484,8 @@ def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
     """Read columns of an engine's frame, or all of them."""
     lf = nw.from_native(frame).lazy()
     chosen = lf if names is None else lf.select(sorted(names))
-    return cast("pl.DataFrame", chosen.collect("polars").to_native())
+    with errors_of_ours():
+        return cast("pl.DataFrame", chosen.collect("polars").to_native())
 
 
 _POS, _NEG = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))

@@ -39,7 +39,7 @@ def spelled(table: Any) -> Any:
             return type(new)(_bare(new.left), _bare(new.right))
         if isinstance(new, ops.Divide) and not divides_by_zero:
             new = _or_null(new)
-        return _SPELLINGS.get(type(new), _unchanged)(new)
+        return _SPELLINGS.get(type(new), lambda node: node)(new)
 
     new = table.op().replace(spell).to_expr()
     return _flat(new) if backend.name == "sqlite" else new
@@ -82,10 +82,6 @@ def _digits(name: str, count: int) -> Any:
 # --- spellings ---------------------------------------------------------------------------------
 
 
-def _unchanged(node: Any) -> Any:
-    return node
-
-
 def _double(node: Any) -> Any:
     """Return a number that is no decimal: a decimal would divide others to fewer digits."""
     is_float = node.dtype.is_floating() and node.value is not None and isfinite(node.value)
@@ -96,15 +92,6 @@ def _bare(node: Any) -> Any:
     """Return a number that is only compared, for brevity."""
     is_number = isinstance(node, ops.Cast) and isinstance(node.arg, ops.Literal)
     return node.arg if is_number and node.to == node.arg.dtype else node
-
-
-def _not_nan(_: Any) -> Any:
-    """Return false: a backend that cannot ask has no NaN."""
-    return ops.Literal(value=False, dtype="boolean")
-
-
-def _beyond_largest(node: Any) -> Any:
-    return ops.Greater(ops.Abs(node.arg), _LARGEST)
 
 
 def _chained(node: Any) -> Any:
@@ -146,7 +133,11 @@ def _or_null(node: Any) -> Any:
     return node if is_number else ops.Divide(node.left, ops.NullIf(node.right, 0))
 
 
-_LACKED: dict[Any, Callable[[Any], Any]] = {ops.IsNan: _not_nan, ops.IsInf: _beyond_largest}
+_LACKED: dict[Any, Callable[[Any], Any]] = {
+    # A backend that cannot ask has no NaN.
+    ops.IsNan: lambda _: ops.Literal(value=False, dtype="boolean"),
+    ops.IsInf: lambda node: ops.Greater(ops.Abs(node.arg), _LARGEST),
+}
 _SPELLINGS: dict[Any, Callable[[Any], Any]] = {
     ops.Cast: _cast,
     ops.Divide: _divide,

@@ -24,8 +24,8 @@ from frame_prc._curves.operating_points import (
     ranked_precision,
     rates,
 )
-from frame_prc._engines.curve import with_openings
-from frame_prc._engines.operations import Engine, Frame
+from frame_prc._engines.curves import with_openings
+from frame_prc._engines.engine import Engine, Frame
 from frame_prc._engines.rows import (
     ORDER,
     Counted,

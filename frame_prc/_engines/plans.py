@@ -18,9 +18,15 @@ from frame_prc._curves.areas import TIE_BOUNDS
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.given_thresholds import ASCENDING, RATES
 from frame_prc._curves.logit_intervals import FEW_SCORES
-from frame_prc._engines.areas import areas_of_segments, auc, average_precision
-from frame_prc._engines.curve import counts, curve, merge_counts
-from frame_prc._engines.engine import check_types
+from frame_prc._engines.curves import (
+    areas_of_segments,
+    auc,
+    average_precision,
+    counts,
+    curve,
+    merge_counts,
+)
+from frame_prc._engines.engine import Engine, check_types
 from frame_prc._engines.estimates import (
     bins_of_rows,
     cluster_cells,
@@ -35,7 +41,6 @@ from frame_prc._engines.estimates import (
     totals,
 )
 from frame_prc._engines.operating_points import operating_points, table_of_targets
-from frame_prc._engines.operations import Engine
 from frame_prc._engines.rows import ORDER, Counted, count, schema_of
 from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
@@ -47,7 +52,7 @@ from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.segments import Segments
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import OF_PROBABILITIES, Target
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import DROPPED, Rows, read
 

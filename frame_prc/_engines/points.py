@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 import narwhals as nw
 import polars as pl
 
-from frame_prc._engines.engine import check_request
-from frame_prc._engines.operations import Frame
+from frame_prc._engines.engine import Frame, check_request
 from frame_prc._engines.rows import Counted
 from frame_prc._engines.running_sums import running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, read_back
 from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.measure import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
-from frame_prc._request.thresholds import threshold_dtype
+from frame_prc._request.values import threshold_dtype
 from frame_prc._rows.rules import SQUARES
 
 # What a measure may replace by its own is kept under these names.

@@ -15,13 +15,12 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._engines.checks import checks_of
-from frame_prc._engines.engine import check_types
-from frame_prc._engines.operations import Engine, Frame, Order
+from frame_prc._engines.engine import Engine, Frame, Order, check_types
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
 from frame_prc._ranking.rank_key import integer_bounds
 from frame_prc._request.roles import Request
-from frame_prc._request.thresholds import Bins, threshold_dtype
+from frame_prc._request.values import Bins, threshold_dtype
 from frame_prc._rows.columns import (
     Columns,
     check_key_names,
@@ -343,7 +342,7 @@ def _per_model(engine: Engine, source: Frame, columns: Columns) -> Frame:
 def _score(columns: Columns) -> nw.Expr:
     """Return the score that its model gives a row."""
     scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
-    return unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
+    return unsigned_zero(_of_place(scores), common_score_dtype(columns.scores))
 
 
 def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
@@ -352,7 +351,7 @@ def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
     if columns.model is not None:
         by.insert(0, nw.col("model"))
     elif columns.several_models:
-        by.insert(0, _of_model([nw.lit(model) for model in columns.request.models]))
+        by.insert(0, _of_place([nw.lit(model) for model in columns.request.models]))
     return [value.alias(key) for key, value in zip(keys, by or [nw.lit(0)], strict=True)]
 
 
@@ -363,11 +362,11 @@ def _is_complete(columns: Columns) -> nw.Expr:
     return ~nw.any_horizontal(*missing, ignore_nulls=False)
 
 
-def _of_model(values: list[nw.Expr]) -> nw.Expr:
-    """Return the value of a row's model, whose number is in ``place``."""
+def _of_place(values: Sequence[nw.Expr], place: str = "place") -> nw.Expr:
+    """Return the value whose number is in the column ``place``, such as that of a row's model."""
     chosen, *others = values
     for i, value in enumerate(others, 1):
-        chosen = nw.when(nw.col("place") == i).then(value).otherwise(chosen)
+        chosen = nw.when(nw.col(place) == i).then(value).otherwise(chosen)
     return chosen
 
 
@@ -480,14 +479,9 @@ def by_segment(sums: Frame, counted: Counted, aggregates: Mapping[str, nw.Expr])
 def several_rows(table: Frame, counted: Counted, rows: Sequence[Mapping[str, nw.Expr]]) -> Frame:
     """Return several rows for each row of a table, numbered by ``ORDER``."""
     long = counted.engine.repeat(table, ORDER, len(rows))
-    return long.with_columns(**{name: _of_place([row[name] for row in rows]) for name in rows[0]})
-
-
-def _of_place(values: Sequence[nw.Expr]) -> nw.Expr:
-    found, *others = values
-    for place, value in enumerate(others, 1):
-        found = nw.when(nw.col(ORDER) == place).then(value).otherwise(found)
-    return found
+    return long.with_columns(
+        **{name: _of_place([row[name] for row in rows], ORDER) for name in rows[0]}
+    )
 
 
 def finish_in_order(table: Frame, counted: Counted, outputs: Sequence[str]) -> Any:

@@ -22,7 +22,7 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._engines.operations import Frame, project
+from frame_prc._engines.engine import Frame, project
 from frame_prc._engines.rows import Counted, Ranges, amount_names
 from frame_prc._engines.spark_ranges import (
     beside_ranges,

@@ -26,7 +26,7 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._engines.operations import Frame
+from frame_prc._engines.engine import Frame
 from frame_prc._engines.rows import Counted, Ranges, ranked
 
 _RANGES = 256
@@ -61,9 +61,8 @@ def cut(counted: Counted) -> Counted:
         return counted
     if counted.unchecked.to_native().isStreaming:  # Spark refuses to read it here
         return counted
-    with _explained():
-        found = sample(ranked(counted, counted.unchecked), counted.keys)
     keys = counted.keys
+    found = sample(ranked(counted, counted.unchecked), keys)
     if found.cuts is not None:
         ranged = with_range(counted.frame if found.repeats else counted.rows, found.cuts, keys)
         rows = spread(ranged, keys)
@@ -98,16 +97,6 @@ def cut_and_kept(models: Sequence[Counted]) -> Iterator[list[Counted]]:
         for counts in kept:
             with suppress(Exception):
                 counts.unpersist()
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Add to an error of Spark why it was reading the frame."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note("frame_prc reads a sample of a PySpark DataFrame when a verb is called")
-        raise
 
 
 def sample(rows: Frame, keys: Sequence[str]) -> Sample:

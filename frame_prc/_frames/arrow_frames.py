@@ -7,10 +7,11 @@ of its class, with the types that Polars gives, or else as a ``pyarrow`` Table.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
@@ -18,11 +19,96 @@ from typing import Any, Protocol, cast
 import polars as pl
 
 from frame_prc._engines.engine import class_of
-from frame_prc._frames.names import check_once, first_places, wanted_names
-from frame_prc._frames.time_zones import has_offset, named_zone, offset_of
-from frame_prc._frames.unsupported import is_of
 from frame_prc._lazy import named
-from frame_prc.exceptions import FrameError, type_name
+from frame_prc._request.specs import MODEL
+from frame_prc._request.values import ABOVE, BELOW
+from frame_prc.exceptions import ColumnError, FrameError, type_name
+
+# --- names of columns --------------------------------------------------------------------------
+
+# Counts are of bins if they have one of the first two, and of several models if they have the last.
+_OPTIONAL = {BELOW, ABOVE, MODEL}
+
+
+def wanted_names(columns: Collection[str], known: Collection[str]) -> set[str]:
+    """Return the names that a plan may read; counts need not have all of theirs."""
+    return {*columns} - (_OPTIONAL - {*known})
+
+
+def first_places(names: Sequence[str]) -> dict[str, int]:
+    """Return the place of the first column of each name."""
+    return {name: place for place, name in reversed([*enumerate(names)])}
+
+
+def check_once(name: str, names: Sequence[str], frame: str, of: str = "columns") -> None:
+    """Raise an error if a name that is read occurs several times in this kind of frame."""
+    if names.count(name) > 1:
+        raise ColumnError(
+            f"the {frame} has {names.count(name)} {of} named {name!r}",
+            "one column of each name",
+            "rename them",
+        )
+
+
+def is_of(frame: object, package: str) -> bool:
+    """Return whether a class of a frame is defined in a package; it need not be imported."""
+    modules = [kind.__module__ for kind in type(frame).__mro__]
+    # dask_expr belongs to dask.
+    return any(f"{module}.".startswith((f"{package}.", f"{package}_")) for module in modules)
+
+
+# --- time zones that are offsets ---------------------------------------------------------------
+
+_OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
+_HOUR = timedelta(hours=1)
+_EASTERNMOST, _WESTERNMOST = 14 * _HOUR, -12 * _HOUR
+# Zones without daylight saving time, by their minutes; those of whole hours have a name anyway. In
+# other zones a day may begin with another offset than its hours have.
+_OF_MINUTES = {
+    -570: "Pacific/Marquesas",
+    270: "Asia/Kabul",
+    330: "Asia/Kolkata",
+    345: "Asia/Kathmandu",
+    390: "Asia/Yangon",
+    525: "Australia/Eucla",
+    570: "Australia/Darwin",
+}
+
+
+def offset_of(zone: object) -> timedelta | None:
+    """Return the offset that a time zone is, as an object or in Arrow's text: ``+05:30``."""
+    if isinstance(zone, tzinfo):
+        return zone.utcoffset(None)  # None of a zone with a name, whose offset depends on the time
+    found = _OFFSET.fullmatch(zone) if isinstance(zone, str) else None
+    if found is None:
+        return None
+    sign, hours, minutes = found.groups()
+    size = timedelta(hours=int(hours), minutes=int(minutes))
+    return -size if sign == "-" else size
+
+
+def named_zone(offset: timedelta) -> str | None:
+    """Return a zone with a name that has an offset today and all year, if there is one."""
+    if offset % _HOUR == timedelta(0) and _WESTERNMOST <= offset <= _EASTERNMOST:
+        hours = offset // _HOUR
+        return f"Etc/GMT{-hours:+d}" if hours else "UTC"  # POSIX counts hours west of Greenwich
+    return _OF_MINUTES.get(offset // timedelta(minutes=1))
+
+
+def has_offset(times: pl.Series, offset: timedelta) -> bool:
+    """Return whether all times of a zone have an offset from UTC; they may have had another."""
+    found = times.to_frame("times").select(
+        (pl.col("times").dt.base_utc_offset() + pl.col("times").dt.dst_offset() == offset).all()
+    )
+    return bool(found.item())
+
+
+def first_zone(values: Any) -> tzinfo | None:
+    """Return the zone of the first datetime among some values."""
+    return next((value.tzinfo for value in values if isinstance(value, datetime)), None)
+
+
+# --- tables ------------------------------------------------------------------------------------
 
 _COLUMNS = (("pandas", "Series"), ("pyarrow", "ChunkedArray"), ("narwhals", "Series"))
 
@@ -55,14 +141,14 @@ def read_arrow(frame: Any, columns: Collection[str] | None) -> pl.DataFrame:
 
 
 def back_to_arrow(
-    rows: pl.DataFrame, frame: Any, source: pl.DataFrame, outputs: Collection[str]
+    frame: Any, source: pl.DataFrame, rows: pl.DataFrame, outputs: Collection[str]
 ) -> Any:
     """Return a result as the kind of Arrow table that came in."""
     if make := _constructor(frame):
         return make(rows)
     pyarrow = import_module("pyarrow")
     schema = getattr(frame, "schema", None)
-    types = _types(schema) if isinstance(schema, pyarrow.Schema) else {}
+    types = {f.name: f.type for f in schema} if isinstance(schema, pyarrow.Schema) else {}
     arrays = [
         _with_type(column, types.get(column.name))
         if column.name not in outputs and source.schema.get(column.name) == column.dtype
@@ -196,10 +282,6 @@ def _category_orders(table: Any) -> list[pl.Expr]:
             if all(isinstance(value, str) for value in values):
                 orders.append(named(field.name).cast(pl.Enum(values)))
     return orders
-
-
-def _types(schema: Any) -> dict[str, Any]:
-    return {field.name: field.type for field in schema}
 
 
 def _array(column: pl.Series) -> Any:

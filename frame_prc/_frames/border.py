@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import polars as pl
 
 from frame_prc._engines.engine import VERBS, class_of, engine_of, refuse_engine
 from frame_prc._execution import run
-from frame_prc._frames.arrow_frames import back_to_arrow, is_arrow, read_arrow
+from frame_prc._frames.arrow_frames import back_to_arrow, is_arrow, is_of, read_arrow
 from frame_prc._frames.pandas_frames import (
     back_to_pandas,
     chosen_columns,
@@ -20,7 +21,6 @@ from frame_prc._frames.pandas_frames import (
     read_pandas,
     with_levels,
 )
-from frame_prc._frames.unsupported import is_refused, way_out
 from frame_prc.exceptions import FrameError, type_name
 
 if TYPE_CHECKING:
@@ -43,6 +43,42 @@ if TYPE_CHECKING:
         | pyspark.sql.DataFrame
         | ibis.expr.types.Table
     )
+
+
+# --- packages that are not supported -----------------------------------------------------------
+
+# By the beginning of the module that defines the class, longest first.
+_WAYS_OUT = {
+    "pyspark.pandas": "frame.to_spark() gives a PySpark DataFrame",
+    "modin": "modin.pandas.io.to_pandas(frame) gives a pandas frame",
+    "dask": "frame.compute() gives a pandas frame",
+    "vaex": "frame.to_arrow_table() gives an Arrow table",
+    "cudf": "frame.to_arrow() gives an Arrow table",
+    "daft": "frame.to_arrow() gives an Arrow table",
+    "sqlframe": "frame.toArrow() gives an Arrow table",
+}
+# Packages whose frames would be read without a word about their size, or through pandas.
+_REFUSED = ("modin", "dask", "vaex")
+
+# Words in the names of classes that hold a frame in groups or windows, of any package.
+_GROUPED = re.compile("Group|Resampl|Rolling|Expanding|Window")
+
+
+def way_out(frame: object) -> str | None:
+    """Return what to pass instead of a grouped frame, or of one of another package, if known."""
+    if _GROUPED.search(type(frame).__name__):
+        in_polars = type_name(frame).startswith(("pandas.", "polars.", "narwhals."))
+        weeks = ", or by=pl.col('date').dt.truncate('1w') for weeks" if in_polars else ""
+        return f"pass the frame itself, and the keys in by=: by=['region', 'device']{weeks}"
+    return next((hint for start, hint in _WAYS_OUT.items() if is_of(frame, start)), None)
+
+
+def is_refused(frame: object) -> bool:
+    """Return whether a frame is refused even if it can be read as an Arrow stream."""
+    return any(is_of(frame, start) for start in _REFUSED)
+
+
+# --- frames of any kind ------------------------------------------------------------------------
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 MemoryT = TypeVar("MemoryT", pl.DataFrame, "pd.DataFrame", "nw.DataFrame[Any]")
@@ -89,27 +125,15 @@ def source_of(
 ) -> Source:
     """Return a frame of any known kind as a source."""
     if isinstance(frame, pl.LazyFrame):
-        return Source(frame, None, _as_it_is)
+        return Source(frame, None, lambda rows, _: rows)
     if isinstance(frame, pl.DataFrame):
-        return Source(frame.lazy(), frame, _as_it_is)
+        return Source(frame.lazy(), frame, lambda rows, _: rows)
     if is_pandas(frame):
         chosen = chosen_columns(cast("pd.DataFrame", frame), columns)
         values = read_pandas(chosen, amounts)
-        return Source(values.lazy(), values, partial(_to_pandas, chosen, values))
+        return Source(values.lazy(), values, partial(back_to_pandas, chosen, values))
     values = read_arrow(frame, columns)
-    return Source(values.lazy(), values, partial(_to_arrow, frame, values))
-
-
-def _as_it_is(rows: pl.DataFrame, _: Collection[str]) -> pl.DataFrame:
-    return rows
-
-
-def _to_pandas(chosen: Any, values: pl.DataFrame, rows: pl.DataFrame, made: Collection[str]) -> Any:
-    return back_to_pandas(rows, chosen, values, made)
-
-
-def _to_arrow(frame: Any, values: pl.DataFrame, rows: pl.DataFrame, made: Collection[str]) -> Any:
-    return back_to_arrow(rows, frame, values, made)
+    return Source(values.lazy(), values, partial(back_to_arrow, frame, values))
 
 
 def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection[str]) -> FrameT:
@@ -129,8 +153,8 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
     source = sources[0].collect()
     if is_pandas(first):
         chosen = chosen_columns(with_levels(first), None)
-        return cast("FrameT", back_to_pandas(rows, chosen, source, outputs))
-    return cast("FrameT", back_to_arrow(rows, first, source, outputs))
+        return cast("FrameT", back_to_pandas(chosen, source, rows, outputs))
+    return cast("FrameT", back_to_arrow(first, source, rows, outputs))
 
 
 def scan(

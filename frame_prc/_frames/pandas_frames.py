@@ -15,10 +15,17 @@ import polars.selectors as cs
 
 from frame_prc._engines.engine import class_of
 from frame_prc._execution import together
-from frame_prc._frames.names import check_once, first_places, wanted_names
-from frame_prc._frames.time_zones import first_zone, has_offset, named_zone, offset_of
+from frame_prc._frames.arrow_frames import (
+    check_once,
+    first_places,
+    first_zone,
+    has_offset,
+    named_zone,
+    offset_of,
+    wanted_names,
+)
 from frame_prc._lazy import named
-from frame_prc._request.packages import install_hint
+from frame_prc._request.hints import install_hint
 from frame_prc.exceptions import FrameError, shown, type_name
 
 if TYPE_CHECKING:
@@ -45,7 +52,7 @@ def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
 
 
 def back_to_pandas(
-    rows: pl.DataFrame, chosen: pd.DataFrame, source: pl.DataFrame, outputs: Collection[str]
+    chosen: pd.DataFrame, source: pl.DataFrame, rows: pl.DataFrame, outputs: Collection[str]
 ) -> pd.DataFrame:
     """Return a result as pandas; its keys have the dtypes that they had in the input."""
     names, is_large = rows.columns, rows.height > _MANY

@@ -61,7 +61,7 @@ from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import CORNERS, HITS, running
 from frame_prc._request.specs import PARTIAL_ROC_AUC
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 
 # --- average precision -------------------------------------------------------------------------

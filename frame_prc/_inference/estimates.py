@@ -49,7 +49,7 @@ from frame_prc._ranking.narrow_keys import sampled_scores
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import Points
 from frame_prc._request.specs import OF_CURVE, Measured
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.rules import bin_rules

@@ -36,7 +36,7 @@ from frame_prc._inference import distributions
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import in_python, over
 from frame_prc._request.specs import Interval
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import Rows, units_of
 from frame_prc.exceptions import OptionError

@@ -27,7 +27,7 @@ from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
 from frame_prc._request.specs import Calibration
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 
 # --- in Polars, or inside an engine ------------------------------------------------------------

@@ -24,7 +24,7 @@ from frame_prc._inference.intervals import with_levels
 from frame_prc._lazy import concat, in_python
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Draws
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 
 Floats: TypeAlias = NDArray[np.float64]

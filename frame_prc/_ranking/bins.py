@@ -11,7 +11,7 @@ from frame_prc._lazy import cached
 from frame_prc._ranking.rank_key import Scale, integer
 from frame_prc._ranking.segments import key_bounds
 from frame_prc._request.specs import IntoColumn
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.checks import check_of
 from frame_prc._rows.columns import check_numeric, find_column, project
 from frame_prc._rows.rows import Rows, computed

@@ -22,7 +22,7 @@ from frame_prc._ranking.narrow_keys import (
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, Scale, most_segments
 from frame_prc._ranking.segments import Segments, numbered_segments
 from frame_prc._ranking.sums import with_cluster_numbers
-from frame_prc._request.thresholds import Bins, threshold_dtype
+from frame_prc._request.values import Bins, threshold_dtype
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.rules import SUMS
 

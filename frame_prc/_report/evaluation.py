@@ -22,7 +22,10 @@ from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.lines import Lines
 from frame_prc._report.options import Options
-from frame_prc._request.comparisons import models_compared, segments_compared
+from frame_prc._request.comparisons import (
+    models_compared,
+    segments_compared,
+)
 from frame_prc._request.options import bin_edges
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Target

@@ -18,7 +18,7 @@ from frame_prc._curves.logit_intervals import limits_of_share, moments_of_cluste
 from frame_prc._lazy import left_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.sums import CLUSTER_SUMS
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, TypeAlias, get_args
 
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import check_title, compared_at, is_list
-from frame_prc._request.packages import check_numpy
+from frame_prc._request.hints import check_numpy
+from frame_prc._request.options import check_title, compared_at, confidence, is_list
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Calibration
 from frame_prc.exceptions import OptionError, shown, type_name

@@ -10,7 +10,7 @@ from frame_prc._files import atomic_write, check_writable, path_of
 from frame_prc._report.answers import answers
 from frame_prc._report.document import FORMAT, document, evaluated, to_json
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._request.packages import check_installed
+from frame_prc._request.hints import check_installed
 from frame_prc.exceptions import FileError
 
 _PACKAGES = {"altair": "Altair", "jinja2": "Jinja2", "vl_convert": "vl-convert-python"}

@@ -1,30 +1,23 @@
-"""The options of comparisons: what is compared, by which measure, and how it is tested."""
+"""The options of comparisons, and of what is looked for: what is compared, how it is tested."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
-import polars as pl
-
-from frame_prc._request.hints import measure_hint
-from frame_prc._request.intervals import confidence
+from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import (
-    compared_at,
-    is_list,
+    confidence,
     is_number,
     key_name,
+    pair,
     percent_hint,
+    whole,
 )
-from frame_prc._request.packages import check_numpy
-from frame_prc._request.roles import Request, check_option
+from frame_prc._request.points import check_has_better, each_measured, usual_of_models
+from frame_prc._request.roles import Request, check_option, refuse
 from frame_prc._request.specs import (
-    HELD,
-    NEITHER_BETTER,
-    OF_CURVE,
-    OF_PROBABILITIES,
-    PARTIAL_ROC_AUC,
     PERMUTED,
     SEGMENTS_TESTS,
     WITHOUT_RATIO,
@@ -32,7 +25,6 @@ from frame_prc._request.specs import (
     Against,
     ChanceTest,
     Comparison,
-    Criterion,
     Draws,
     Measured,
     MeasureName,
@@ -41,11 +33,9 @@ from frame_prc._request.specs import (
     Scale,
     SegmentsAre,
     SegmentsTest,
-    Target,
     pairs_of,
 )
-from frame_prc._request.targets import targets
-from frame_prc.exceptions import OptionError, nearest, shown
+from frame_prc.exceptions import OptionError, shown
 
 
 def models_compared(
@@ -61,23 +51,12 @@ def models_compared(
     scale: Any = "difference",
 ) -> Comparison:
     """Return which models to compare."""
-    found, *beside = _each_measured(request, measure, calibrate, at, _usual_of_models(calibrate))
+    found, *beside = each_measured(request, measure, calibrate, at, usual_of_models(calibrate))
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
     of, within = _judged_by(found, beside, margin, scale)
     tests = adjustment(adjust, request)
     return Comparison(confidence(ci), pairs, None, tests, found, within, of, tuple(beside))
-
-
-def _usual_of_models(calibrate: Any) -> MeasureName:
-    """Return the measure of models that is meant: plain, as they have the same rows."""
-    return "average_precision" if calibrate is None else "calibrated_average_precision"
-
-
-def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
-    """Return the measure of models, by default the plain area: they have the same rows."""
-    usual = _usual_of_models(calibrate)
-    return measured(request, usual if measure is None else measure, calibrate, at)
 
 
 def segments_compared(
@@ -94,36 +73,10 @@ def segments_compared(
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
     others = _against(request, against)
-    found, *beside = _each_measured(request, measure, calibrate, at, "calibrated_average_precision")
+    found, *beside = each_measured(request, measure, calibrate, at, "calibrated_average_precision")
     of, within = _judged_by(found, beside, margin, scale)
     tests = adjustment(adjust, request)
     return Comparison(confidence(ci), (), others, tests, found, within, of, tuple(beside))
-
-
-def _each_measured(
-    request: Request, measure: Any, calibrate: Any, at: Any, usual: MeasureName
-) -> list[Measured]:
-    """Return the measures of a comparison: one, or each of a list."""
-    if not is_list(measure):
-        return [measured(request, usual if measure is None else measure, calibrate, at)]
-    names = [_measure_name(one) for one in dict.fromkeys(measure)]
-    if not names:
-        raise OptionError("measure= is an empty list", "the name of a measure, or several")
-    if calibrate is not None and "calibrated_average_precision" not in names:
-        raise OptionError(
-            f"calibrate= is given with measure={names}",
-            "calibrate= with 'calibrated_average_precision' among them",
-        )
-    return _each_of(request, names, f"measure={names}", at, calibrate)
-
-
-def _each_of(
-    request: Request, names: Sequence[MeasureName], asked: str, at: Any, calibrate: Any = None
-) -> list[Measured]:
-    """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it."""
-    held = {} if at is None else _held(asked, at, names)
-    prevalences = {"calibrated_average_precision": calibrate}
-    return [_measured(request, name, prevalences.get(name), held.get(name)) for name in names]
 
 
 def _judged_by(
@@ -139,16 +92,6 @@ def _judged_by(
     for one in beside:
         scale_of(scale, one.name, None)
     return scale_of(scale, found.name, margin), margin_of(margin, found.name)
-
-
-def check_has_better(measure: MeasureName, what: str) -> None:
-    """Raise an error for a measure of which no value is the best."""
-    if measure in NEITHER_BETTER:
-        raise OptionError(
-            f"{what} measure={measure!r}, of which neither a higher value nor a lower one is "
-            "better",
-            "another measure",
-        )
 
 
 def margin_of(margin: Any, measure: MeasureName) -> float | None:
@@ -173,8 +116,9 @@ def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
             f"scale='ratio' is given with measure={measure!r}, whose values do not begin at 0",
             "scale='difference', or another measure",
         )
-    if found == "ratio" and margin is not None:
-        raise OptionError("margin= is given with scale='ratio'", "scale='difference' with margin=")
+    if found == "ratio":
+        only = "scale='difference' with margin="
+        refuse("{} is given with scale='ratio'", {"margin=": margin}, only)
     return found
 
 
@@ -194,11 +138,8 @@ def adjustment(adjust: Any, request: Request) -> Adjust | None:
 def adjustment_alone(adjust: Any, beside: str) -> Adjust | None:
     """Return how p-values are adjusted that are not of influences."""
     found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
-    if found == "max":
-        raise OptionError(
-            f"adjust='max' is given with {beside}, whose p-values are not of influences",
-            "adjust='holm' or 'bh'",
-        )
+    what = f"{{}} is given with {beside}, whose p-values are not of influences"
+    refuse(what, {"adjust='max'": found == "max" or None}, "adjust='holm' or 'bh'")
     return found
 
 
@@ -216,127 +157,6 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
         )
     check_baseline(baseline, models)
     return models
-
-
-def _hint(measure: object) -> str | None:
-    return (
-        "did you mean 'roc_auc'?"
-        if str(measure) in ("auc", "roc", "auroc")
-        else measure_hint(measure)
-    )
-
-
-def _measure_name(measure: Any) -> MeasureName:
-    found: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
-    return found
-
-
-def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
-    """Return the measure, with its prevalence or its threshold if it has one."""
-    name = _measure_name(measure)
-    return _measured(request, name, calibrate, _held(f"measure={name!r}", at, [name]).get(name))
-
-
-def _measured(request: Request, name: MeasureName, calibrate: Any, held: Target | None) -> Measured:
-    """Return a measure by its name, with its prevalence or its point if it has one."""
-    check_probabilities(request, [name])
-    if held is None:
-        _held(f"measure={name!r}", None, [name])  # refuses one that needs a point
-    if name == "net_benefit" and held is not None and not 0 < held.value < 1:
-        raise OptionError(
-            f"at= is the threshold {shown(held.value)}, and net_benefit takes it as a probability",
-            "a threshold above 0 and below 1",
-        )
-    if name == "calibrated_average_precision":
-        return Measured(name, compared_at(calibrate))
-    if calibrate is not None:
-        raise OptionError(
-            f"calibrate= is given with measure={name!r}",
-            "calibrate= with measure='calibrated_average_precision'",
-        )
-    return Measured(name, at=held)
-
-
-_HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows than those"
-
-
-def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
-    """Return the point of each measure that is at one; refuse what is lacking, and what is over."""
-    placed = {name: keys for name, keys in HELD.items() if name in names}
-    if at is None and placed:
-        key = next(iter(placed.values()))[0]
-        example = {"threshold": 0.5, "fpr": 0.1}[key]
-        hint = _HOLDS_OTHERS if key == "threshold" else None
-        raise OptionError(f"{asked} is given without at=", f"at={ {key: example} }", hint)
-    if at is not None and not placed:
-        every = ", ".join(map(repr, HELD))
-        beside = f"with {asked}" if names else "without a measure that has one"
-        raise OptionError(f"at= is given {beside}", f"at= with one of {every}")
-    if at is None:
-        return {}
-    if isinstance(at, pl.LazyFrame):
-        return _held_by(at, placed)
-    given = at if isinstance(at, Mapping) else {}
-    taken = {name: next((k for k in keys if k in given), None) for name, keys in placed.items()}
-    is_each_number = all(map(is_number, given.values()))
-    if None in taken.values() or {*taken.values()} != {*given} or not is_each_number:
-        name = next((one for one, key in taken.items() if key is None), next(iter(taken)))
-        keys = placed[name]
-        others = f", or {', '.join(map(repr, keys[1:]))} in its place" if keys[1:] else ""
-        if keys[0] == "threshold" and len(keys) > 1:
-            others += ", or a frame with the keys and 'threshold'"
-        raise OptionError(
-            f"at={shown(at)} is not where {name!r} is measured",
-            f"{{{keys[0]!r}: number}}{others}",
-            _HOLDS_OTHERS if keys[0] == "threshold" else None,
-        )
-    return {name: _point(name, key, given[key]) for name, key in taken.items() if key}
-
-
-def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -> dict[str, Target]:
-    """Return the thresholds of a frame as the point of each measure."""
-    for name, keys in placed.items():
-        if "threshold" not in keys or name == "net_benefit":
-            raise OptionError(
-                f"at= is a frame of thresholds, and is given with {name!r}",
-                "at={'threshold': 0.2}, a probability"
-                if keys[0] == "threshold"
-                else "at={'fpr': 0.1}",
-                "ask for it in a call of its own",
-            )
-    return dict.fromkeys(placed, Target("threshold", math.nan, table=table))
-
-
-def _point(name: str, criterion: Criterion, value: float) -> Target:
-    """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
-    [found] = targets({criterion: value})
-    ends = {"threshold": (), "fpr": (0, 1), "predicted_count": ()}.get(criterion, (1,))
-    if name == PARTIAL_ROC_AUC:
-        ends = (0,)
-    if value in ends:
-        raise OptionError(
-            f"at={ {criterion: value} } is where {name!r} cannot be measured",
-            "a number above 0" + (" and below 1" if 1 in ends else ""),
-        )
-    return found
-
-
-def check_probabilities(request: Request, names: Sequence[str]) -> None:
-    """Refuse measures of probabilities for scores that cannot be some."""
-    name = next((one for one in names if one in OF_PROBABILITIES), None)
-    if name is None:
-        return
-    for role, given in (
-        ("ascending=True", request.ascending),
-        ("missing='unretrieved'", request.missing == "unretrieved"),
-    ):
-        if given:
-            raise OptionError(
-                f"{role} is given with the measure {name!r}",
-                "a score for each row that is the probability of the positive class",
-                "score=1 - pl.col('score')" if request.ascending else "missing='drop'",
-                shell_hint=None,
-            )
 
 
 def check_baseline(baseline: object, models: Sequence[str]) -> None:
@@ -382,10 +202,9 @@ def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
 
 def check_drawn(drawn: Draws | None, needed: str, *, is_drawn: bool) -> None:
     """Refuse permutations where nothing is permuted."""
-    if drawn is not None and not is_drawn:
-        raise OptionError(
-            "permutations= is given, and nothing is permuted", f"permutations= with {needed}"
-        )
+    if not is_drawn:
+        allowed = f"permutations= with {needed}"
+        refuse("{} is given, and nothing is permuted", {"permutations=": drawn}, allowed)
 
 
 def check_rows(request: Request) -> None:
@@ -400,27 +219,20 @@ def check_rows(request: Request) -> None:
 
 def check_long(request: Request) -> None:
     """Refuse long data whose rows cannot be matched, and a ``row=`` that nothing is matched by."""
-    if request.row is not None and request.model is None:
-        raise OptionError(
-            "row= is given without model=",
-            "both, for long data with a row per item and model",
-            "several columns in score= are in one row already",
-        )
-    if request.model is not None and request.row is None:
-        raise OptionError(
-            "model= is given without row=",
-            "row=, the column that identifies an item, to match the rows of the models",
-            "compare_segments() compares the segments of each model, without row=",
-        )
+    if request.model is None:
+        both = "both, for long data with a row per item and model"
+        hint = "several columns in score= are in one row already"
+        refuse("{} is given without model=", {"row=": request.row}, both, hint)
+    if request.row is None:
+        row = "row=, the column that identifies an item, to match the rows of the models"
+        hint = "compare_segments() compares the segments of each model, without row="
+        refuse("{} is given without row=", {"model=": request.model}, row, hint)
 
 
 def check_no_row(request: Request) -> None:
     """Refuse a column that matches rows of models where segments are compared."""
-    if request.row is not None:
-        raise OptionError(
-            "row= is given, and segments are compared",
-            "row= to match the rows of models, in compare_models()",
-        )
+    where = "row= to match the rows of models, in compare_models()"
+    refuse("{} is given, and segments are compared", {"row=": request.row}, where)
 
 
 def paired(
@@ -435,12 +247,8 @@ def paired(
 ) -> Paired:
     """Return which models to compare over segments that are a sample, and how."""
     name = key_name(over)
-    if cluster is not None:
-        raise OptionError(
-            "cluster= is given beside over=",
-            "one of them",
-            "with over= the segments are the independent units: name the clusters there",
-        )
+    units = "with over= the segments are the independent units: name the clusters there"
+    refuse("{} is given beside over=", {"cluster=": cluster}, hint=units)
     if drawn is not None:
         check_numpy("a permutation test")
     models = models_to_compare(request, baseline)
@@ -465,25 +273,21 @@ def check_plain(
     reason: str,
 ) -> None:
     """Refuse what there is only for the comparisons by influence."""
-    asked = {"measure": measure, "calibrate": calibrate, "at": at, "margin": margin}
-    asked["scale"] = scale
-    for name, given in asked.items():
-        if given is not None:
-            raise OptionError(
-                f"{name}= is given with {beside}", "the average precision as it is", reason
-            )
+    given = {"measure=": measure, "calibrate=": calibrate, "at=": at, "margin=": margin}
+    given["scale="] = scale
+    refuse(f"{{}} is given with {beside}", given, "the average precision as it is", reason)
 
 
 def chance_test(drawn: Draws, adjust: Any, cluster: object) -> ChanceTest:
     """Return how segments are tested against chance."""
-    if cluster is not None:
-        raise OptionError(
-            "cluster= is given with against='random', which permutes the labels of single rows: "
-            "within a cluster they are not exchangeable",
-            "against='random' without cluster=",
-            "average_precision(..., ci=0.95, cluster=...) gives an interval to compare with "
-            "random_average_precision of summary",
-        )
+    refuse(
+        "{} is given with against='random', which permutes the labels of single rows: within a "
+        "cluster they are not exchangeable",
+        {"cluster=": cluster},
+        "against='random' without cluster=",
+        "average_precision(..., ci=0.95, cluster=...) gives an interval to compare with "
+        "random_average_precision of summary",
+    )
     check_numpy("a permutation test")
     return ChanceTest(drawn, adjustment_alone(adjust, "against='random'"))
 
@@ -496,39 +300,6 @@ def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
             "segments='sampled' is given without overall=True", "both, for the mean of the segments"
         )
     return found
-
-
-def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the measures that a scorecard shows beside the average precision."""
-    if measures is None:
-        return []
-    if isinstance(measures, str) and measures == "all":
-        return [*known]
-    named = list(measures) if is_list(measures) else [measures]
-    every = (*known, *others)
-    for name in named:
-        if name not in every:
-            near = nearest(name, every) if isinstance(name, str) else None
-            raise OptionError(
-                f"measures= names {shown(name)}, which is not a measure of the scorecard",
-                f"'all', or some of {', '.join(map(repr, every))}",
-                near,
-            )
-    return named
-
-
-def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Measured]:
-    """Return the measures of a scorecard that have a value and an influence of their own."""
-    return measured_of(request, names, at, {*get_args(MeasureName)}.difference(OF_CURVE))
-
-
-def measured_of(
-    request: Request, names: Sequence[str], at: Any, known: Collection[MeasureName]
-) -> list[Measured]:
-    """Return the ``known`` ones of some measures, each with what ``at`` holds for it."""
-    unique = cast("Iterable[MeasureName]", dict.fromkeys(names))
-    asked = f"measures={[*names]}"
-    return _each_of(request, [name for name in unique if name in known], asked, at)
 
 
 def check_one_of(given: Mapping[str, object]) -> None:
@@ -578,11 +349,77 @@ def segments_test(test: Any, cluster: object, measure: MeasureName) -> SegmentsT
                 f"test='permutation' is given with measure={measure!r}",
                 f"test='q', or one of the measures {', '.join(map(repr, PERMUTED))}",
             )
-        if cluster is not None:
-            raise OptionError(
-                "cluster= is given with test='permutation', which permutes single rows: within a "
-                "cluster they are not exchangeable",
-                "test='q' or no test=, which take clusters into account",
-            )
+        refuse(
+            "{} is given with test='permutation', which permutes single rows: within a cluster "
+            "they are not exchangeable",
+            {"cluster=": cluster},
+            "test='q' or no test=, which take clusters into account",
+        )
         check_numpy("a permutation test")
     return found
+
+
+# --- segments that differ, and weeks in which something changed --------------------------------
+
+_MOST, _LEAST = 0.99, 0.5
+_PAIR, _LEAST_PERIODS, _MOST_LOOKS = 2, 2, 1000
+
+
+def check_one_model(request: Request) -> None:
+    """Refuse several models."""
+    if request.model is not None or len(request.models) > 1:
+        raise OptionError(
+            "several models are given, and segments of one are looked for",
+            "one model",
+            "call it for each: the rows of one score, or those of one value of model=",
+        )
+
+
+def check_searched(request: Request, level: float) -> None:
+    """Refuse to look at no columns, or with more certainty than draws can give."""
+    if not request.keys:
+        raise OptionError(
+            "by= is not given",
+            "by= with the columns to look at",
+            "columns= names them for this call alone",
+            shell_hint=None,
+        )
+    if not _LEAST <= level <= _MOST:
+        raise OptionError(f"ci={level:g} is out of range", f"a number from {_LEAST} to {_MOST}")
+
+
+def plan_of(plan: Any) -> tuple[int, int]:
+    """Return how many periods are the reference, and how many are looked at."""
+    first, looks = pair(plan)
+    in_range = _LEAST_PERIODS <= first <= _MOST_LOOKS and 1 <= looks <= _MOST_LOOKS
+    if not (in_range and first.is_integer() and looks.is_integer()):
+        raise OptionError(
+            f"plan={shown(plan)} is not a plan",
+            f"(periods of reference, looks): {_LEAST_PERIODS} to {_MOST_LOOKS:,} periods, and 1 to "
+            f"{_MOST_LOOKS:,} looks",
+            "plan=(8, 52) compares each week of a year with the eight weeks before it",
+        )
+    return int(first), int(looks)
+
+
+def window_of(window: Any, first: int) -> int:
+    """Return how many periods are evaluated together; the reference must hold two windows."""
+    size = whole("window", window, 1)
+    if first < _PAIR * size:
+        raise OptionError(
+            f"window={size} is given with a reference of {first} periods",
+            f"a reference of {_PAIR * size} periods or more, two windows",
+        )
+    return size
+
+
+def held_measure(measured: Measured, calibrate: Any) -> Measured:
+    """Refuse a prevalence that would change from call to call."""
+    if measured.calibration is not None and not is_number(calibrate):
+        raise OptionError(
+            "calibrate= is not a number"
+            if calibrate is not None
+            else "calibrate= is not given, and the measure is calibrated",
+            "a number, the prevalence that all periods are calibrated to, such as calibrate=0.1",
+        )
+    return measured

@@ -1,4 +1,8 @@
-"""Hints: what was probably meant by an argument, or by a parameter that is unknown."""
+"""Hints: what was probably meant, and how to install what is missing.
+
+This package is not on an index, so its extras can only be installed from a checkout. Hints name the
+packages of an extra instead, which can be installed from anywhere.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,48 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import wraps
+from importlib.util import find_spec
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import polars as pl
 
-from frame_prc._request.specs import AT_THRESHOLD, Criterion
-from frame_prc.exceptions import ParameterError, shown, type_name
+from frame_prc._request.specs import AT_THRESHOLD, Criterion, MeasureName
+from frame_prc.exceptions import OptionError, ParameterError, shown, type_name
+
+# --- by a package that is missing --------------------------------------------------------------
+
+Extra: TypeAlias = Literal["cli", "duckdb", "ibis", "pandas", "spark"]
+
+# The packages of each extra: an import may fail for any of them.
+PACKAGES: dict[Extra, tuple[str, ...]] = {
+    "cli": ("altair", "jinja2", "rich", "typer", "vl-convert-python"),
+    "duckdb": ("duckdb", "narwhals", "pyarrow"),
+    "ibis": ("ibis-framework", "narwhals", "pyarrow", "'sqlglot<28'"),
+    "pandas": ("pandas", "pyarrow"),
+    "spark": ("narwhals", "pyspark"),
+}
+
+
+def install_hint(extra: Extra) -> str:
+    """Return the command that installs the packages of an extra."""
+    return _install(*PACKAGES[extra])
+
+
+def check_installed(module: str, name: str, need: str) -> None:
+    """Raise an error if an optional package is missing, before anything is read."""
+    if find_spec(module) is None:
+        raise OptionError(f"{need} needs {name}, which is not installed", hint=_install(name))
+
+
+def check_numpy(need: str = "a bootstrap") -> None:
+    """Raise an error if NumPy is missing, before anything is read."""
+    check_installed("numpy", "NumPy", need)
+
+
+def _install(*names: str) -> str:
+    return f"pip install {' '.join(names).lower()}"
+
 
 # --- by an argument that is not a column, or not a numeric one ---------------------------------
 
@@ -141,16 +180,15 @@ _INSTEAD = {
 }
 # What other libraries call the measures.
 _MEASURES = {
-    **dict.fromkeys(("roc_auc", "roc_auc_score", "auroc"), "roc_auc"),
-    **dict.fromkeys(("brier", "brier_score", "brier_score_loss"), "brier"),
-    **dict.fromkeys(("brier_skill", "brier_skill_score", "d2_brier_score"), "brier_skill"),
-    **dict.fromkeys(("observed_expected", "o_e", "oe_ratio"), "observed_expected"),
-    **dict.fromkeys(("log_loss", "logloss", "cross_entropy"), "log_loss"),
-    **dict.fromkeys(("mcc", "matthews_corrcoef"), "mcc"),
-    **dict.fromkeys(("f1", "f1_score"), "f1"),
-    **dict.fromkeys(("fpr", "false_positive_rate"), "fpr"),
-    **{name: name for name in ("precision", "recall", "specificity", "accuracy")},
-    **{name: name for name in ("balanced_accuracy", "net_benefit", "mean_score")},
+    **{name: name for name in get_args(MeasureName)},
+    **dict.fromkeys(("roc_auc_score", "auroc"), "roc_auc"),
+    **dict.fromkeys(("brier_score", "brier_score_loss"), "brier"),
+    **dict.fromkeys(("brier_skill_score", "d2_brier_score"), "brier_skill"),
+    **dict.fromkeys(("o_e", "oe_ratio"), "observed_expected"),
+    **dict.fromkeys(("logloss", "cross_entropy"), "log_loss"),
+    "matthews_corrcoef": "mcc",
+    "f1_score": "f1",
+    "false_positive_rate": "fpr",
 }
 # Other names of the verbs, from other libraries and the command line.
 _VERBS_ALSO_CALLED = {

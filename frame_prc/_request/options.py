@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
-from frame_prc._request.hints import measure_hint
-from frame_prc._request.roles import Request, check_option, plain_option
+from frame_prc._request.hints import check_numpy, measure_hint
+from frame_prc._request.roles import Request, check_option, plain_option, refuse
 from frame_prc._request.specs import (
     CI_METHODS,
     LEAST_POINTS,
@@ -18,7 +18,10 @@ from frame_prc._request.specs import (
     PARTIAL_METHODS,
     STARTS,
     Calibration,
+    CiMethod,
+    Draws,
     How,
+    Interval,
     Keep,
     Method,
     Normaliser,
@@ -26,7 +29,7 @@ from frame_prc._request.specs import (
     Ties,
     Top,
 )
-from frame_prc._request.thresholds import MOST_THRESHOLDS, Bins
+from frame_prc._request.values import MOST_THRESHOLDS, Bins
 from frame_prc.exceptions import OptionError, shown, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
@@ -47,28 +50,6 @@ def check_title(title: object, name: str = "title") -> None:
         raise OptionError(f"{name}={shown(title)} is of type {type_name(title)}", "a text, or None")
 
 
-# The methods by which other libraries compute their areas.
-_METHODS_OF: dict[str, Method] = {
-    "sklearn": "step",
-    "scikit-learn": "step",
-    "average_precision": "step",
-    "ap": "step",
-    "pr_auc": "trapezoid",
-    "trapezoidal": "trapezoid",
-    "yardstick": "trapezoid",
-    "prroc": "interpolated",
-    "voc": "envelope",
-    "coco": "101-point",
-    "roc_auc": "roc",
-}
-
-
-def _method_of(name: Any) -> str | None:
-    """Return a hint at the method that another name means."""
-    meant = _METHODS_OF.get(name.lower()) if isinstance(name, str) else None
-    return f"did you mean {meant!r}?" if meant else measure_hint(name)
-
-
 def method_list(method: Any) -> list[Method]:
     """Return the methods asked for."""
     methods = list(map(plain_option, method if is_list(method) else [method]))
@@ -77,7 +58,7 @@ def method_list(method: Any) -> list[Method]:
         raise OptionError("method= is an empty list", known)
     for name in methods:
         if not isinstance(name, str) or name not in METHODS:
-            raise OptionError(f"method={shown(name)} is not known", known, _method_of(name))
+            raise OptionError(f"method={shown(name)} is not known", known, measure_hint(name))
         if methods.count(name) > 1:
             raise OptionError(f"method= names {name!r} twice", "each method once")
     return methods
@@ -100,19 +81,27 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     """Return the recalls between which an area is taken."""
     if recall_range is None:
         return None
-    bounds = list(recall_range) if is_list(recall_range) else []
-    fits = len(bounds) == _PAIR and all(map(is_number, bounds))
-    low, high = map(float, bounds) if fits else (math.nan, math.nan)
+    low, high = pair(recall_range)
     if not 0 <= low < high <= 1:
         raise OptionError(f"recall_range={shown(recall_range)} is not a range of recalls", _RANGE)
-    for name in methods:
-        if name not in PARTIAL_METHODS:
-            raise OptionError(
-                f"method={name!r} has no area over a range of recalls",
-                ", ".join(map(repr, PARTIAL_METHODS)),
-                "ask for it in a call of its own, without recall_range=",
-            )
+    _check_methods(methods, PARTIAL_METHODS, "a range of recalls", "recall_range=")
     return low, high
+
+
+def pair(numbers: Any) -> tuple[float, float]:
+    """Return two numbers; for anything else NaN, which is in no range."""
+    found = list(numbers) if is_list(numbers) else []
+    fits = len(found) == _PAIR and all(map(is_number, found))
+    return (float(found[0]), float(found[1])) if fits else (math.nan, math.nan)
+
+
+def _check_methods(
+    methods: Sequence[Method], known: Sequence[Method], over: str, beside: str
+) -> None:
+    """Refuse methods that have no such area."""
+    own = f"ask for it in a call of its own, without {beside}"
+    given = {f"method={name!r}": name for name in methods if name not in known}
+    refuse(f"{{}} has no area over {over}", given, ", ".join(map(repr, known)), own)
 
 
 def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
@@ -144,19 +133,17 @@ def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
 
 def threshold_number(number: Any) -> int:
     """Return how many thresholds to find."""
-    if not is_integer(number) or number <= 1:
-        raise OptionError(f"number={shown(number)} is out of range", "an integer of 2 or more")
-    _check_number("number", int(number))
-    return int(number)
+    found = whole("number", number, 2)
+    _check_number("number", found)
+    return found
 
 
-def row_number(n: Any) -> int:
-    """Return how many rows to draw."""
-    if not is_integer(n) or n < 1:
-        share = is_number(n) and 0 < n < 1
-        hint = f"{shown(n)} of 10,000 rows is n={round(n * 10_000):,}" if share else None
-        raise OptionError(f"n={shown(n)} is not a number of rows", "an integer of 1 or more", hint)
-    return int(n)
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return an integer from ``least`` to ``most``."""
+    if not is_integer(value) or value < least or (most is not None and value > most):
+        many = f"of {least} or more" if most is None else f"from {least} to {most}"
+        raise OptionError(f"{name}={shown(value)} is out of range", f"an integer {many}")
+    return int(value)
 
 
 def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
@@ -186,13 +173,7 @@ def top_rows(top: Any, methods: Sequence[Method] = ("step",)) -> Top | None:
             "a number above 0, or Top(100, normaliser='attainable')",
             shell_hint="for example --top 100 or --top 100,normaliser=attainable",
         )
-    for name in methods:
-        if name != "step":
-            raise OptionError(
-                f"method={name!r} has no area over the top rows",
-                "'step'",
-                "ask for it in a call of its own, without top=",
-            )
+    _check_methods(methods, ("step",), "the top rows", "top=")
     normaliser = check_option("normaliser", asked.normaliser, get_args(Normaliser))
     return Top(float(asked.count), normaliser, check_option("ties", asked.ties, get_args(Ties)))
 
@@ -268,32 +249,17 @@ def check_deployed(request: Request, reference: Calibration | None, what: str) -
 
 def check_calibrated(ci_method: str, bootstrap: object, *, bounds: bool) -> None:
     """Refuse what there is of the plain average precision only."""
-    given = {"bounds=True": bounds, "bootstrap=": bootstrap is not None}
-    given |= {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0]}
-    if name := _first_given(given):
-        raise OptionError(
-            f"{name} is given with calibrate=",
-            "one of them",
-            None
-            if name.startswith("bounds")
-            else "ci= alone has an interval for the calibrated average precision",
-        )
-
-
-def _first_given(given: Mapping[str, bool]) -> str | None:
-    """Return the first name of which it is true that it is given."""
-    return next((name for name, is_given in given.items() if is_given), None)
+    method = {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0] or None}
+    hint = "ci= alone has an interval for the calibrated average precision"
+    refuse("{} is given with calibrate=", {"bounds=True": bounds or None})
+    refuse("{} is given with calibrate=", {"bootstrap=": bootstrap, **method}, hint=hint)
 
 
 def check_top(ci: object, thresholds: object, *, bounds: bool) -> None:
     """Refuse what there is of the whole area only."""
-    given = {"ci=": ci is not None, "thresholds=": thresholds is not None, "bounds=True": bounds}
-    if name := _first_given(given):
-        raise OptionError(
-            f"{name} is given with top=",
-            "one of them",
-            None if bounds else f"auc(..., method='step') takes {name} with top=",
-        )
+    hint = None if bounds else "auc(..., method='step') takes {} with top="
+    given = {"ci=": ci, "thresholds=": thresholds, "bounds=True": bounds or None}
+    refuse("{} is given with top=", given, hint=hint)
 
 
 def check_top_of(measure: str, thresholds: object) -> None:
@@ -307,36 +273,21 @@ def check_top_of(measure: str, thresholds: object) -> None:
 
 def check_roc(request: Request, interval: object, calibrate: object) -> None:
     """Refuse what the area under the ROC curve has elsewhere, or does not depend on."""
-    if calibrate is not None:
-        raise OptionError(
-            "method='roc' is given with calibrate=",
-            "the other methods",
-            "it is the same at every prevalence: leave calibrate= out",
-        )
-    given = {"ci=": interval is not None, "missing='unretrieved'": request.missing == "unretrieved"}
-    for name, is_given in given.items():
-        if is_given:
-            raise OptionError(
-                f"method='roc' is given with {name}",
-                "the other methods",
-                "summary(measures='roc_auc') has the area with its interval",
-            )
+    what, allowed = "method='roc' is given with {}", "the other methods"
+    same = "it is the same at every prevalence: leave calibrate= out"
+    refuse(what, {"calibrate=": calibrate}, allowed, same)
+    unretrieved = request.missing == "unretrieved" or None
+    given = {"ci=": interval, "missing='unretrieved'": unretrieved}
+    refuse(what, given, allowed, "summary(measures='roc_auc') has the area with its interval")
 
 
 def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
     """Refuse the area that is on a scale of its own, and a bootstrap of the others."""
-    if ci is not None:
-        raise OptionError(
-            "ci= is given with calibrate=",
-            "one of them",
-            "average_precision(..., calibrate=, ci=) has an interval for method='step'",
-        )
-    if "gain" in methods:
-        raise OptionError(
-            "method='gain' is given with calibrate=",
-            "the other methods",
-            "ask for it in a call of its own, without calibrate=",
-        )
+    what, others = "{} is given with calibrate=", "the other methods"
+    step = "average_precision(..., calibrate=, ci=) has an interval for method='step'"
+    refuse(what, {"ci=": ci}, hint=step)
+    alone = "ask for it in a call of its own, without calibrate="
+    refuse(what, {"method='gain'": "gain" in methods or None}, others, alone)
 
 
 def percent_hint(name: str, value: Any) -> str | None:
@@ -376,10 +327,9 @@ def recall_grid(
         if over is not None:
             raise OptionError("over= is given without recalls=", "both, for example recalls=101")
         return None
-    given = {"start=": start != STARTS[0], "keep=": keep != "all"}
+    given = {"start=": start != STARTS[0] or None, "keep=": keep != "all" or None}
     given |= {f"the column {name!r}": True for name in extras}
-    if name := _first_given(given):
-        raise OptionError(f"{name} is asked for with recalls=", "one of them")
+    refuse("{} is asked for with recalls=", given)
     if over is not None:
         key_name(over)
     return recall_list(recalls)
@@ -445,3 +395,94 @@ def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
         allowed = f"an integer from 2 to {_MOST_RECALLS}"
         raise OptionError(f"points={shown(points)} do not make a line", allowed)
     return [float(score) for score in scores], int(points) - 1
+
+
+# --- intervals, and random samples -------------------------------------------------------------
+
+_MOST_REPLICATES = 1_000_000
+_HIGHEST_LEVEL = 1 - 1e-15  # closer to 1, too few digits of 1 - ci are left
+
+
+def confidence(ci: Any) -> float:
+    """Return the level of an interval."""
+    if not is_number(ci) or not 0 < ci < 1:
+        allowed = "a number between 0 and 1"
+        raise OptionError(f"ci={shown(ci)} is not a level", allowed, percent_hint("ci", ci))
+    if ci > _HIGHEST_LEVEL:
+        raise OptionError(f"ci={shown(ci)} is too near 1", f"at most {_HIGHEST_LEVEL!r}")
+    return float(ci)
+
+
+_CI_HINTS = {"bootstrap": "bootstrap=1000 resamples the rows"}
+
+
+def interval_of(ci: Any, ci_method: Any, drawn: Draws | None) -> Interval | None:
+    """Return the interval asked for."""
+    method: CiMethod = check_option(
+        "ci_method", ci_method, CI_METHODS, _CI_HINTS.get(str(ci_method))
+    )
+    if method != CI_METHODS[0]:
+        refuse(f"{{}} is given with ci_method={method!r}", {"bootstrap=": drawn})
+    if ci is None:
+        given = {"bootstrap=": drawn, "ci_method=": method != CI_METHODS[0] or None}
+        refuse("{} is given without ci=", given, "both, for example ci=0.95")
+        return None
+    if drawn is not None:
+        check_numpy()
+    return Interval(confidence(ci), method, drawn)
+
+
+def drawn_interval(ci: Any, drawn: Draws | None) -> Interval | None:
+    """Return the interval of a bootstrap."""
+    if ci is None:
+        check_not_drawn(drawn, "ci=")
+        return None
+    check_numpy()
+    return Interval(confidence(ci), resampling=drawn or Draws())
+
+
+def area_interval(ci: Any, drawn: Draws | None, *, is_drawn: bool) -> Interval | None:
+    """Return the interval of areas; that of the whole step area alone needs no bootstrap."""
+    if is_drawn:
+        return drawn_interval(ci, drawn)
+    check_not_drawn(drawn, "ci= and an area other than the whole method='step'")
+    return None if ci is None else Interval(confidence(ci))
+
+
+def check_not_drawn(drawn: Draws | None, needed: str) -> None:
+    """Refuse a bootstrap where nothing is resampled."""
+    allowed = f"bootstrap= with {needed}"
+    refuse("{} is given, and nothing is resampled", {"bootstrap=": drawn}, allowed)
+
+
+def draws(name: str, value: Any, cluster: object = None) -> Draws | None:
+    """Return how random samples are drawn, given a number of them or more."""
+    if value is None:
+        return None
+    asked = value if isinstance(value, Draws) else Draws(value)
+    if asked.stratified and name != "bootstrap":
+        raise OptionError(
+            f"stratified=True is given in {name}=, which keep the sizes of the classes",
+            f"{name}=Draws(1000, seed=1)",
+        )
+    if check_option("stratified", asked.stratified, (True, False)) and cluster is not None:
+        raise OptionError(
+            "stratified=True is given with cluster=",
+            "one of them",
+            "clusters are drawn whole, with their rows of both classes",
+        )
+    count, seed = asked.replicates, asked.seed
+    if not is_integer(count) or not 1 <= count <= _MOST_REPLICATES:
+        raise OptionError(
+            f"{name}={shown(count)} is out of range",
+            f"an integer from 1 to {_MOST_REPLICATES:,}, or Draws(1000, seed=1)",
+            shell_hint=f"for example --{name} 1000 or --{name} 1000,seed=1",
+        )
+    return Draws(int(count), seed_of(seed), asked.stratified)
+
+
+def seed_of(seed: Any) -> int | None:
+    """Return the seed of random numbers; without one they are new each time."""
+    if seed is not None and (not is_integer(seed) or seed < 0):
+        raise OptionError(f"seed={shown(seed)} is not a seed", "an integer of 0 or more, or None")
+    return None if seed is None else int(seed)

@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast, get_args
 
 import polars as pl
 
-from frame_prc._request.class_values import plain
 from frame_prc._request.hints import column_hint
 from frame_prc._request.specs import (
     GROUPING,
@@ -19,7 +18,7 @@ from frame_prc._request.specs import (
     IntoScores,
     Missing,
 )
-from frame_prc._request.thresholds import ABOVE, BELOW, other_end
+from frame_prc._request.values import ABOVE, BELOW, other_end, plain
 from frame_prc.exceptions import OptionError, shown, type_name
 
 OptionT = TypeVar("OptionT")
@@ -176,7 +175,8 @@ def request(
     }
     classes = {role: column for role, column in given.items() if column is not None}
     _check_classes(classes, pos_label)
-    _check_of_rows({"cluster": cluster, "strata": strata}, classes)
+    if "pos" in classes:
+        _check_no_units({"cluster": cluster, "strata": strata})
     if missing == "drop":
         check_whole_strata("missing='drop'", strata)
     if isinstance(pos_label, pl.Expr):
@@ -186,7 +186,11 @@ def request(
             "truth= may be an expression, for example pl.col('class') == 'yes'",
         )
     models = _models(score)
-    _check_long(models, model)
+    if model is not None and None not in models:
+        raise OptionError(
+            "model= is given with several models in score=",
+            "model= with one column of scores, or several columns without model=",
+        )
     keys, groupings = keys_and_groupings(by)
     return Request(
         classes,
@@ -201,14 +205,6 @@ def request(
         row,
         groupings,
     )
-
-
-def _check_long(models: Mapping[str | None, IntoColumn], model: IntoColumn | None) -> None:
-    if model is not None and None not in models:
-        raise OptionError(
-            "model= is given with several models in score=",
-            "model= with one column of scores, or several columns without model=",
-        )
 
 
 def _label(pos_label: Any) -> Any:
@@ -230,6 +226,15 @@ def check_option(
             return option
     allowed = ", ".join(repr(option) for option in options)
     raise OptionError(f"{name}={shown(given)} is not an option", allowed, hint)
+
+
+def refuse(
+    what: str, given: Mapping[str, object], allowed: str = "one of them", hint: str | None = None
+) -> None:
+    """Raise an error about the first of some things that is not ``None``: ``{}`` is its name."""
+    name = next((name for name, one in given.items() if one is not None), None)
+    if name is not None:
+        raise OptionError(what.format(name), allowed, hint and hint.replace("{}", name))
 
 
 def plain_option(value: Any) -> Any:
@@ -263,23 +268,18 @@ def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
                 "pos= and neg= together",
                 f"did you mean pos_label={shown(classes['pos'])}?" if is_label else None,
             )
-    for role in ("truth", "weight"):
-        if role in classes:
-            raise OptionError(f"{role}= is given beside pos= and neg=", _ROWS_OR_COUNTS)
-    if pos_label is not None:
-        raise OptionError("pos_label= is given beside pos= and neg=", _ROWS_OR_COUNTS)
+    of_rows = {"truth=": classes.get("truth"), "weight=": classes.get("weight")}
+    given = {**of_rows, "pos_label=": pos_label}
+    refuse("{} is given beside pos= and neg=", given, _ROWS_OR_COUNTS)
 
 
-def _check_of_rows(given: dict[str, IntoColumn | None], classes: dict[str, IntoColumn]) -> None:
+def _check_no_units(given: dict[str, IntoColumn | None]) -> None:
     """Refuse the roles that only single rows have beside counts."""
     for role, column in given.items():
-        if column is not None and "pos" in classes:
-            one = role.replace("strata", "stratum")
-            raise OptionError(
-                f"{role}= is given beside pos= and neg=",
-                f"{role}= for single rows",
-                f"counts no longer tell which rows belong to one {one}",
-            )
+        one = role.replace("strata", "stratum")
+        lost = f"counts no longer tell which rows belong to one {one}"
+        named = {f"{role}=": column}
+        refuse("{} is given beside pos= and neg=", named, f"{role}= for single rows", lost)
 
 
 def check_whole_strata(what: str, strata: object) -> None:

@@ -352,9 +352,7 @@ def order_check(asked: str, key: str, values: pl.Expr) -> Check:
 
 def _misplaced(texts: pl.Series) -> list[str] | None:
     """Return two neighbours of sorted texts that are in another order than their numbers."""
-    numbers = texts.cast(pl.Float64, strict=False)
-    keys = [*map(_by_numbers, texts)] if numbers.has_nulls() else numbers.to_list()
-    for place, (before, after) in enumerate(pairwise(keys)):
+    for place, (before, after) in enumerate(pairwise(map(_by_numbers, texts))):
         if before > after:
             return texts[place : place + 2].to_list()
     return None

@@ -11,11 +11,10 @@ import polars as pl
 
 from frame_prc._formulas import without_nan
 from frame_prc._lazy import named
-from frame_prc._request.class_values import class_value, other_spelling
 from frame_prc._request.hints import number_hint
 from frame_prc._request.roles import OF_COUNTS, THRESHOLD, Request, check_column, names_of
 from frame_prc._request.specs import GROUPING, MODEL
-from frame_prc._request.thresholds import ABOVE, BELOW
+from frame_prc._request.values import ABOVE, BELOW, class_value, other_spelling
 from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 
 _WORKING_EXPRESSION = "expressions that select() of this frame takes"
@@ -375,13 +374,9 @@ def failing(what: str, reason: str) -> ColumnError:
 def check_over(columns: Columns, over: str) -> None:
     """Raise an error unless ``over`` is a key."""
     if over not in columns.key_dtypes:
-        raise ColumnError(
-            f"over={over!r} is not a key in by=",
-            "a key, by its name",
-            nearest(over, columns.key_dtypes)
-            if columns.key_dtypes
-            else f"by={over!r} makes it one",
-        )
+        makes = f"by={over!r} makes it one"
+        hint = nearest(over, columns.key_dtypes) if columns.key_dtypes else makes
+        raise ColumnError(f"over={over!r} is not a key in by=", "a key, by its name", hint)
 
 
 def is_plain(column: pl.Expr) -> bool:

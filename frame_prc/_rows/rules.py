@@ -18,8 +18,7 @@ from typing import Generic
 import polars as pl
 
 from frame_prc._formulas import ExprT, library, without_nan
-from frame_prc._request.class_values import literal
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins, literal
 from frame_prc._rows.columns import Column, Columns, is_whole, role_name
 from frame_prc.exceptions import DataError, shown
 
@@ -79,44 +78,25 @@ class Rule(Generic[ExprT]):
 
 def amount_rules(role: str, column: Column, amount: ExprT) -> list[Rule[ExprT]]:
     """Return the rules of a weight or count: valid, below the limit of a total, and not tiny."""
-    makers = [_valid, _below_limit, *([_not_tiny] if column.dtype.is_float() else [])]
-    return [make(role, column, amount) for make in makers]
-
-
-def _valid(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
-    negative = amount < 0
-    return Rule(
-        broken=negative | ~amount.is_finite() if column.dtype.is_float() else negative,
-        value=amount,
-        subject=role_name(role, column),
-        complaint="with ",
-        allowed="finite numbers that are zero or more",
-        hint="a weight of 0 leaves a row out" if role == "weight" else None,
-    )
-
-
-def _below_limit(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
-    limit, digits = amount_limit(role, column)
-    return Rule(
-        broken=_as_float(amount) >= limit,
-        value=amount,
-        subject=role_name(role, column),
-        complaint="with ",
-        allowed=f"a total below {limit:{digits}}",
-        hint=_COMMON_FACTOR,
-    )
-
-
-def _not_tiny(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
-    as_float, smallest = _as_float(amount), SMALLEST_WEIGHT ** _power(role)
-    return Rule(
-        broken=(as_float > 0) & (as_float < smallest),
-        value=amount,
-        subject=role_name(role, column),
-        complaint="with ",
-        allowed=f"0, or numbers of at least {smallest:g}",
-        hint=_COMMON_FACTOR,
-    )
+    negative, as_float, is_float = amount < 0, _as_float(amount), column.dtype.is_float()
+    (limit, digits), smallest = amount_limit(role, column), SMALLEST_WEIGHT ** _power(role)
+    left_out = "a weight of 0 leaves a row out" if role == "weight" else None
+    broken: list[tuple[ExprT, str, str | None]] = [
+        (
+            negative | ~amount.is_finite() if is_float else negative,
+            "finite numbers that are zero or more",
+            left_out,
+        ),
+        (as_float >= limit, f"a total below {limit:{digits}}", _COMMON_FACTOR),
+    ]
+    if is_float:
+        tiny = (as_float > 0) & (as_float < smallest)
+        broken.append((tiny, f"0, or numbers of at least {smallest:g}", _COMMON_FACTOR))
+    words = {"subject": role_name(role, column), "complaint": "with "}
+    return [
+        Rule(broken=one, value=amount, allowed=allowed, hint=hint, **words)
+        for one, allowed, hint in broken
+    ]
 
 
 def amount_limit(role: str, column: Column) -> tuple[float, str]:

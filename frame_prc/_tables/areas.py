@@ -26,7 +26,7 @@ from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Draws, Interval, Top
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 

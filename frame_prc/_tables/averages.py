@@ -32,7 +32,7 @@ from frame_prc._lazy import (
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import How, Interval, Measured, Paired, Top
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, of_model, side_by_side
 from frame_prc._rows.table import Table

@@ -27,7 +27,7 @@ from frame_prc._inference.intervals import check_drawable
 from frame_prc._lazy import aggregated, in_order, join, left_join, mean_in_order, over
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Draws
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table

@@ -20,8 +20,8 @@ from frame_prc._inference.estimates import Estimates, measure_of
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
 from frame_prc._lazy import aggregated, cached, in_order, join, left_join, over, segment_join
-from frame_prc._request.class_values import class_value, literal, other_spelling, plain
 from frame_prc._request.specs import Comparison
+from frame_prc._request.values import class_value, literal, other_spelling, plain
 from frame_prc._rows.checks import Check, order_check, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from frame_prc._files import discard_unfinished
-from frame_prc._request.packages import install_hint
+from frame_prc._request.hints import install_hint
 from frame_prc.cli.errors import BAD_USAGE, INTERRUPTED
 
 # A closed terminal sends SIGHUP, which Windows does not have.

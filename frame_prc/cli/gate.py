@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._request.statuses import OF_MARGIN, OF_WATCH, STATUSES
+from frame_prc._request.specs import OF_MARGIN, OF_WATCH, STATUSES
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

@@ -105,11 +105,11 @@ _BY_TYPE: dict[str, Option] = {
     "int | Sequence[float]": Option(
         list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9.", values.count_or_numbers
     ),
-    "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.share),
+    "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.plain),
     "float | Literal['highest', 'pooled'] | AnyFrame": Option(
         str, "SHARE|highest|pooled|FILE", read=values.reference
     ),
-    "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.share),
+    "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.plain),
     "MeasureName | Sequence[MeasureName]": Option(
         list[str], "|".join(get_args(MeasureName)), read=values.words
     ),
@@ -118,7 +118,7 @@ _BY_TYPE: dict[str, Option] = {
         list[str], "|".join(get_args(Section)), f"For several {_SEVERAL}.", values.words
     ),
     "str | dt.date": Option(str, "DATE"),
-    "Keep": Option(str, "all|corners|NUMBER", read=values.integer_or),
+    "Keep": Option(str, "all|corners|NUMBER", read=values.plain),
     "float | Sequence[float] | IntoColumn | AnyFrame": Option(
         list[str],
         "NUMBER|COLUMN|FILE",
@@ -157,7 +157,6 @@ _BY_NAME: dict[str, dict[str, Any]] = {
     "guarantee": {"metavar": "LEVEL"},
     "over": {"metavar": "COLUMN"},
     "baseline": {"metavar": "MODEL"},
-    "thresholds": {"read": values.thresholds},
 }
 # Where the documentation speaks of Python, or of what stands elsewhere in it.
 _HELP = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from frame_prc._lazy import named
-from frame_prc._request.class_values import from_text
 from frame_prc._request.specs import Draws, Top
+from frame_prc._request.values import from_text
 from frame_prc.cli.files import Source, first_value, opened, reading
 from frame_prc.exceptions import ColumnError, OptionError
 
@@ -27,29 +28,19 @@ def pieces(texts: Sequence[str]) -> list[str]:
     return [piece.strip() for text in texts for piece in text.split(",")]
 
 
-def numbers(texts: Sequence[str]) -> list[float]:
-    """Return the numbers of an option."""
-    return [_number(piece) for piece in pieces(texts)]
+def numbers(texts: Sequence[str]) -> list[Any]:
+    """Return the numbers of an option; the verb refuses what is none."""
+    return [plain(piece) for piece in pieces(texts)]
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise OptionError(f"{text!r} is not a number", "numbers, such as 0.9 or 0.5,0.9") from None
-
-
-def integer_or(text: str) -> int | str:
-    """Return an integer, or another text as it is."""
-    return int(text) if text.isascii() and text.isdigit() else text
-
-
-def share(text: str) -> float | str:
-    """Return a prevalence, or the word for one."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def plain(text: str) -> Any:
+    """Return a number, or whether it is true, or the text."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def none_or(text: str) -> str | None:
@@ -62,26 +53,10 @@ def words(texts: Sequence[str]) -> str | list[str]:
     return "all" if (found := pieces(texts)) == ["all"] else found
 
 
-def thresholds(texts: Sequence[str]) -> Numbers:
-    """Return a number of thresholds, or the thresholds."""
-    found = pieces(texts)
-    count = integer_or(found[0])
-    if len(found) == 1 and isinstance(count, int):
-        return count
-    listed = numbers(texts)
-    if len(listed) == 1 and listed[0] >= 2 and listed[0].is_integer():  # noqa: PLR2004
-        raise OptionError(
-            f"thresholds={found[0]!r} is ambiguous: one threshold, or a number of thresholds",
-            "an integer for a number of thresholds, or a list of thresholds",
-            f"thresholds={listed[0]:.0f}",
-        )
-    return listed
-
-
 def count_or_numbers(texts: Sequence[str]) -> Numbers:
     """Return how many numbers there are to be, or the numbers."""
-    count = integer_or(texts[0].strip())
-    return count if isinstance(count, int) and count > 1 and not texts[1:] else numbers(texts)
+    found = numbers(texts)
+    return found[0] if not found[1:] and isinstance(found[0], int) and found[0] > 1 else found
 
 
 def draws(text: str) -> Draws:
@@ -103,7 +78,7 @@ def row_numbers(texts: Sequence[str]) -> list[float | Top]:
 
 def integers(text: str) -> list[int | str] | int | str:
     """Return one integer, or several; what is none stays text."""
-    found = list(map(integer_or, pieces([text])))
+    found = list(map(plain, pieces([text])))
     return found if len(found) > 1 else found[0]
 
 
@@ -115,7 +90,7 @@ def _named_numbers(text: str) -> dict[str, float]:
         if not (equals and name):
             allowed = "a number with its name, 'threshold=0.5', or a file of thresholds"
             raise OptionError(f"at={text!r} is no file, and names no number", allowed)
-        found[name.strip()] = _number(value)
+        found[name.strip()] = plain(value)
     return found
 
 
@@ -123,7 +98,7 @@ def _fields(kind: type[Draws | Top], text: str) -> dict[str, Any]:
     """Return the fields of a value of a kind: a number, and what has a name."""
     first, *others = (one.name for one in fields(kind))
     number, *named_ = pieces([text])
-    found: dict[str, Any] = {first: _plain(number)}
+    found: dict[str, Any] = {first: plain(number)}
     if isinstance(found[first], (str, bool)):
         raise OptionError(f"{text!r} does not begin with a number", f"such as 100,{others[0]}=...")
     for piece in named_:
@@ -133,18 +108,8 @@ def _fields(kind: type[Draws | Top], text: str) -> dict[str, Any]:
                 f"{text!r} has {piece!r} after its number",
                 "each once of " + ", ".join(f"{other}=..." for other in others),
             )
-        found[name] = _plain(value)
+        found[name] = plain(value)
     return found
-
-
-def _plain(text: str) -> int | float | bool | str:
-    """Return a number, or whether it is true, or the text."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return int(text)
-    except ValueError:
-        return share(text)
 
 
 def costs(texts: Sequence[str]) -> list[tuple[float, ...]]:
@@ -213,7 +178,11 @@ def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFra
         return texts[0]
     if len(texts) == 1 and Path(texts[0]).is_file():
         return table(texts[0])
-    return numbers(texts)
+    found = numbers(texts)
+    if words := [one for one in found if isinstance(one, str)]:
+        allowed = "numbers, a column, or a file that points wrote"
+        raise OptionError(f"threshold={words[0]!r} is not a number", allowed)
+    return found
 
 
 def held_at(text: str) -> dict[str, float] | pl.DataFrame:
@@ -223,7 +192,7 @@ def held_at(text: str) -> dict[str, float] | pl.DataFrame:
 
 def reference(text: str) -> float | str | pl.DataFrame:
     """Return a prevalence, the word for one, or those of segments in a file."""
-    return table(text) if Path(text).is_file() else share(text)
+    return table(text) if Path(text).is_file() else plain(text)
 
 
 def table(path: str) -> pl.DataFrame:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from frame_prc._curves.areas import STEP_AREAS, AreaSpec
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import measured
-from frame_prc._request.intervals import area_interval, draws, interval_of
 from frame_prc._request.options import (
+    area_interval,
     bins_of,
     calibration,
     check_calibrated,
@@ -18,10 +17,16 @@ from frame_prc._request.options import (
     check_roc,
     check_top,
     check_top_of,
+    draws,
+    interval_of,
     mean_over,
     method_list,
     recall_bounds,
     top_rows,
+)
+from frame_prc._request.points import (
+    check_expected_area,
+    measured,
 )
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import (
@@ -34,7 +39,6 @@ from frame_prc._request.specs import (
     Start,
     Top,
 )
-from frame_prc._request.targets import check_expected_area
 from frame_prc._tables.areas import AveragePrecision
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
 from frame_prc.evaluation.given import given_at

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import calibration
+from frame_prc._request.options import calibration, confidence
 from frame_prc._request.roles import check_option
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, level_of, verb
 from frame_prc.evaluation.pictures import PictureVerbs

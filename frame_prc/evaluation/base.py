@@ -9,8 +9,7 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 import polars as pl
 
-from frame_prc._engines.engine import OF_LONG_DATA, check_request, engine_of, in_words_of
-from frame_prc._engines.operations import Engine
+from frame_prc._engines.engine import OF_LONG_DATA, Engine, check_request, engine_of, in_words_of
 from frame_prc._frames.border import (
     FrameT,
     Source,
@@ -22,9 +21,8 @@ from frame_prc._frames.border import (
 )
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import in_python
-from frame_prc._request.hints import refuses_unknown
-from frame_prc._request.intervals import confidence
-from frame_prc._request.packages import install_hint
+from frame_prc._request.hints import install_hint, refuses_unknown
+from frame_prc._request.options import confidence
 from frame_prc._request.roles import (
     THRESHOLD,
     Request,
@@ -41,7 +39,7 @@ from frame_prc._rows.columns import (
     resolve,
     selected,
 )
-from frame_prc._rows.long import (
+from frame_prc._rows.reshaped import (
     PLACEHOLDERS,
     models_of,
     of_models,

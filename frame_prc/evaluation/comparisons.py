@@ -14,12 +14,13 @@ from frame_prc._request.comparisons import (
     check_plain,
     check_rows,
     models_compared,
-    models_measured,
     paired,
     segments_compared,
 )
-from frame_prc._request.intervals import draws
-from frame_prc._request.options import is_list
+from frame_prc._request.options import draws, is_list
+from frame_prc._request.points import (
+    models_measured,
+)
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import check_probabilities
-from frame_prc._request.intervals import confidence, draws
+from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import (
     bin_edges,
     bins_of,
+    confidence,
+    draws,
     points_to_keep,
     recall_grid,
     recall_list,
 )
-from frame_prc._request.packages import check_numpy
+from frame_prc._request.points import (
+    check_probabilities,
+)
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, verb

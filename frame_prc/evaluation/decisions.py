@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from frame_prc._engines.engine import HELD_BY_COLUMN
+from frame_prc._engines.engine import HELD_BY_COLUMN, OF_DEPLOYED
 from frame_prc._frames.border import FrameT, is_frame
 from frame_prc._request.options import check_deployed
+from frame_prc._request.points import cuts_ties, guaranteed, target_interval, targets, with_joint
 from frame_prc._request.specs import Criterion, IntoColumn, Top
-from frame_prc._request.targets import (
-    cuts_ties,
-    guaranteed,
-    target_interval,
-    targets,
-    with_joint,
-)
 from frame_prc._rows.rules import SUMS
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
 from frame_prc.evaluation.given import given_reference, given_thresholds
@@ -164,6 +158,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         if engine := self._engine:
             roles = self._request
             refused = {HELD_BY_COLUMN: column is not None, "ties='expected'": at_random}
+            of_rows = interval is not None or guarantee is not None
+            refused[OF_DEPLOYED] = reference is not None and of_rows
             of_counts = {
                 "guarantee": guarantee is not None,
                 "calibrate": reference is not None,

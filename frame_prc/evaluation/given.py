@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._curves.given_thresholds import GivenThresholds
-from frame_prc._engines.engine import class_of, collected, engine_of
+from frame_prc._engines.engine import class_of, engine_of
 from frame_prc._frames.border import is_frame, scan_all, unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
 from frame_prc._request.options import calibration
@@ -57,7 +57,7 @@ def _scanned(name: str, value: Any, allowed: str) -> pl.LazyFrame | None:
             f"{name}= is {engine.kind}",
             allowed,
             "collect it first, and also the frame if an engine has it: "
-            f"`{collected(engine, 'chosen')}`",
+            f"`{engine.collected.format('chosen')}`",
         )
     if is_of_engine(value):
         raise OptionError(f"{name}= is of type {type_name(value)}", allowed, column_hint(value))

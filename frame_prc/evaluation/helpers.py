@@ -14,8 +14,7 @@ from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, scan_
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
-from frame_prc._request.intervals import seed_of
-from frame_prc._request.options import f_scores_and_steps, row_number, threshold_number
+from frame_prc._request.options import f_scores_and_steps, seed_of, threshold_number, whole
 from frame_prc._request.roles import check_column, check_option, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
 from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
@@ -285,15 +284,15 @@ def one_vs_rest(
     │ dog   ┆ 3   ┆ 1     ┆ 0.5               ┆ ok     │
     └───────┴─────┴───────┴───────────────────┴────────┘
     """
-    from frame_prc._rows import one_vs_rest as classes
+    from frame_prc._rows import reshaped
 
     check_frame(frame, takes_counts=False)
     labels = Labels(frame)
-    asked = classes.label_request(*map(labels.name, (truth, score, by, weight, row)))
+    asked = reshaped.label_request(*map(labels.name, (truth, score, by, weight, row)))
 
     source = source_of(frame, asked.column_names())
-    long = classes.one_vs_rest(source.lf, asked, in_memory=source.in_memory)
-    return cast("FrameT", labels.back(source.result(long, classes.COLUMNS)))
+    long = reshaped.one_vs_rest(source.lf, asked, in_memory=source.in_memory)
+    return cast("FrameT", labels.back(source.result(long, reshaped.LABEL_COLUMNS)))
 
 
 @verb
@@ -355,20 +354,20 @@ def sample_to_label(
     >>> round(to_label["weight"].sum())  # about as many as there are rows
     1006
     """
-    from frame_prc._rows import label_sample as drawn
+    from frame_prc._rows import reshaped
 
     check_frame(frame, takes_counts=False)
     ascending = check_option("ascending", ascending, (True, False))
-    number, start = row_number(n), seed_of(seed)
+    number, start = whole("n", n, 1), seed_of(seed)
     labels = Labels(frame)
-    asked = drawn.asked_sample(
-        labels.name(score), number, labels.name(by), ascending=ascending, seed=start
-    )
+    scores, keys = labels.name(score), labels.name(by)
 
     def plan(frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
-        return drawn.sampled(frames[0], asked, in_memory=in_memory)
+        return reshaped.sampled(
+            frames[0], scores, number, keys, ascending=ascending, seed=start, in_memory=in_memory
+        )
 
-    return apply_all([frame], plan, drawn.COLUMNS)
+    return apply_all([frame], plan, reshaped.SAMPLE_COLUMNS)
 
 
 @verb

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from frame_prc._frames.border import FrameT, scan_all
-from frame_prc._request.comparisons import models_compared, models_to_compare
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import calibration
+from frame_prc._request.comparisons import (
+    models_compared,
+    models_to_compare,
+)
+from frame_prc._request.options import calibration, confidence, whole
 from frame_prc._request.roles import Request, check_one_grouping, check_option
-from frame_prc._request.searching import whole
 from frame_prc._request.specs import (
     MODEL,
     Calibration,

@@ -13,8 +13,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._frames.border import FrameT, scan_all
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import check_title, points_to_keep
+from frame_prc._request.options import check_title, confidence, points_to_keep
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Interval, Keep, PictureForR, Start
 from frame_prc._tables.areas import AveragePrecision

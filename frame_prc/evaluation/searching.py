@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
-from frame_prc._request.comparisons import check_rows, measured
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import key_name
-from frame_prc._request.packages import check_numpy
-from frame_prc._request.roles import check_one_grouping, check_option
-from frame_prc._request.searching import (
+from frame_prc._request.comparisons import (
     check_one_model,
+    check_rows,
     check_searched,
     held_measure,
     plan_of,
-    whole,
     window_of,
 )
+from frame_prc._request.hints import check_numpy
+from frame_prc._request.options import confidence, key_name, whole
+from frame_prc._request.points import (
+    measured,
+)
+from frame_prc._request.roles import check_one_grouping, check_option
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
 from frame_prc.evaluation.given import given_at

@@ -10,23 +10,24 @@ import polars as pl
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
-    check_has_better,
     check_long,
     check_one_of,
     check_rows,
     check_segments,
     floor,
     length,
-    measured,
-    measured_of,
     models_compared,
-    models_measured,
     power_of,
     segments_test,
 )
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import is_list
-from frame_prc._request.packages import check_numpy
+from frame_prc._request.hints import check_numpy
+from frame_prc._request.options import confidence, is_list
+from frame_prc._request.points import (
+    check_has_better,
+    measured,
+    measured_of,
+    models_measured,
+)
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import MeasureName, SegmentsTest
 from frame_prc._rows.table import Table

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Literal
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
     check_segments,
-    measure_list,
-    measures_beside,
     segments_are,
 )
-from frame_prc._request.intervals import confidence
-from frame_prc._request.options import compared_at
-from frame_prc._request.packages import check_numpy
+from frame_prc._request.hints import check_numpy
+from frame_prc._request.options import compared_at, confidence
+from frame_prc._request.points import (
+    measure_list,
+    measures_beside,
+)
 from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import (
     AT_THRESHOLD,

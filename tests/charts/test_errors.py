@@ -126,7 +126,7 @@ def test_a_baseline_that_is_no_model_is_refused():
 def test_without_altair_the_error_says_how_to_install_it(verb, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "frame_prc._request.packages.find_spec",
+        "frame_prc._request.hints.find_spec",
         lambda name: None if name == "altair" else find(name),
     )
     with pytest.raises(OptionError, match=r"needs Altair.*pip install altair"):

@@ -264,7 +264,7 @@ def test_lines_that_no_colours_tell_apart_are_refused(ax):
 def test_without_matplotlib_the_error_says_how_to_install_it(monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "frame_prc._request.packages.find_spec",
+        "frame_prc._request.hints.find_spec",
         lambda name: None if name == "matplotlib" else find(name),
     )
     with pytest.raises(OptionError, match=r"needs Matplotlib.*pip install matplotlib"):

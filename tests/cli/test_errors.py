@@ -53,12 +53,13 @@ ap rows.csv -t late -s score --text score
 ap rows.csv -t late -s score --text Region
     --text Region is no column of 'rows.csv'. Hint: did you mean 'region'?
 curve rows.csv -t late -s score --thresholds x
-    'x' is not a number. Allowed: numbers, such as 0.9 or 0.5,0.9.
+    --thresholds holds 'x'. Allowed: a number of thresholds, 2 or more, or a list of ascending
+    numbers.
 curve rows.csv -t late -s score -w w --ci .9
     --ci of a curve needs counts of rows, and these are sums of weights. Allowed: rows without
     --weight, or integer counts. Hint: frame-prc plot --band resamples weighted rows.
 points rows.csv -t late -s score --cost 10
-    --cost 10.0 is not a pair of costs. Allowed: (cost of a false positive, cost of a false
+    --cost 10 is not a pair of costs. Allowed: (cost of a false positive, cost of a false
     negative), numbers of 0 or more and up to 1e+100, not both 0. Hint: --cost 1,10 if a missed
     positive costs ten times as much as a false alarm.
 compare-segments rows.csv -t late -s score -b region --against last
@@ -68,7 +69,7 @@ points rows.csv -t late -s score
     no target is given. Allowed: one or more of --recall, --precision, --threshold, --f-beta,
     --predicted-rate, --predicted-count, --fpr, --cost.
 points rows.csv -t late -s score --threshold limits
-    'limits' is not a number. Allowed: numbers, such as 0.9 or 0.5,0.9.
+    --threshold limits is not a number. Allowed: numbers, a column, or a file that points wrote.
 ap rows.csv -t late -s score --unknown
     no such option: --unknown. Hint: frame-prc ap --help
 ap

@@ -11,7 +11,7 @@ import pytest
 from command_line import ASKED, ROWS, process, python, run
 
 import frame_prc
-from frame_prc.cli import commands as _commands
+from frame_prc.cli.app import COMMANDS
 
 
 @pytest.mark.thorough
@@ -32,7 +32,7 @@ def test_help_lists_the_commands_and_brings_no_other_package_along():
     help_text, packages = out.strip().rsplit("\n", 1)
     assert (code, packages) == (0, "set()")
     names = re.findall(r"^  ([\w-]+)  +", help_text.partition("Commands:")[2], re.MULTILINE)
-    assert names == [*(command.name for command in _commands.COMMANDS), "demo"]
+    assert names == [*(command.name for command in COMMANDS), "demo"]
     assert run("--version") == (0, f"frame-prc {frame_prc.__version__}\n", "")
 
 
@@ -52,7 +52,7 @@ def test_a_shell_completes(words, offered):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_the_example_of_a_command_runs(command):
     rows = pl.concat([ROWS] * 40).with_columns(
         carrier="region", old="score", new="other", outcome="said", origin="region",

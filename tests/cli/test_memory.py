@@ -14,8 +14,8 @@ from layers import also
 from optional import require_module
 from polars.testing import assert_frame_equal
 
+from frame_prc.cli import calls
 from frame_prc.cli import calls as _calls
-from frame_prc.cli import databases as _databases
 
 N = 600
 ROWS = pl.DataFrame({"row": range(N)}).select(
@@ -92,7 +92,7 @@ def test_bad_data_are_the_error_of_all_rows(truth):
 def test_what_takes_more_memory_than_there_is_is_one_error(here, monkeypatch):
     many = pl.concat([ROWS.with_columns(pl.col("score") + i) for i in range(800)])
     many.write_parquet(here / "many.parquet")
-    monkeypatch.setattr(_databases, "_OVERHEAD", 10**9 - 2 * 10**6)
+    monkeypatch.setattr(calls, "_OVERHEAD", 10**9 - 2 * 10**6)
     code, text = said("curve", "many.parquet", *TRUTH, "--memory", "1GB")
     assert code == 2
     assert "--memory is too little for these rows. Allowed: more. Hint: --thresholds 1000" in text
@@ -100,7 +100,7 @@ def test_what_takes_more_memory_than_there_is_is_one_error(here, monkeypatch):
 
 def test_sizes_have_units():
     for text, size in {"1GB": 10**9, "1.5GiB": 3 * 2**29, "2 gb": 2 * 10**9}.items():
-        assert _databases.size(text) == size
+        assert calls.size(text) == size
 
 
 # --- scratch files, progress, and signals ------------------------------------------------------
@@ -121,12 +121,12 @@ def test_scratch_files_lie_beside_the_output_and_are_removed(here, monkeypatch):
 # A program that stays once it has copied the rows.
 STUCK = """
 import sys, time
-from frame_prc.cli import main, databases as spilled
+from frame_prc.cli import main, calls
 def stay(*_):
     open("reached", "w").close()
     while True:
         time.sleep(0.1)
-spilled.computed = stay
+calls.computed = stay
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -16,11 +16,11 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import Draws, Top
-from frame_prc._request.class_values import from_text
-from frame_prc.cli import commands as _commands
+from frame_prc._request.values import from_text
 from frame_prc.cli import options as _options
+from frame_prc.cli.app import COMMANDS
 
-VERBS = {command.name: command.verb for command in _commands.COMMANDS}
+VERBS = {command.name: command.verb for command in COMMANDS}
 # Of the roles that not every command has: those of each.
 COUNTS = {"cluster", "strata", "pos", "neg"}
 SQUARES = {*COUNTS, "pos_squares", "neg_squares"}
@@ -32,7 +32,7 @@ USED = {
 }
 
 
-@pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(command):
     unused = {"frame", "path", "row", *SQUARES} - USED.get(command.verb, COUNTS)
     verb = inspect.signature(getattr(frame_prc, command.verb))

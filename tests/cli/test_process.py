@@ -16,8 +16,7 @@ import polars as pl
 import pytest
 from command_line import ASKED, leftovers, process, result, run, said, start
 
-from frame_prc.cli import calls as _work
-from frame_prc.cli import commands as _commands
+from frame_prc.cli import app, calls
 
 
 @pytest.fixture
@@ -123,54 +122,54 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("stream", [Terminal, io.StringIO])
 def test_progress_is_shown_on_a_terminal_alone(monkeypatch, stream):
-    monkeypatch.setattr(_work, "_SECONDS_TO_SHOW", 0)
+    monkeypatch.setattr(calls, "_SECONDS_TO_SHOW", 0)
     monkeypatch.setattr(sys, "stderr", stream())
     for text, share in (("counting 1 of 2", None), ("part 2 of 4", 0.75)):
-        progress, shown = _work.Progress("reading"), threading.Event()
+        progress, shown = calls.Progress("reading"), threading.Event()
         progress.set(text, share)
         show = progress.show
         monkeypatch.setattr(progress, "show", lambda show=show, shown=shown: (show(), shown.set()))
-        assert _work.done(lambda shown=shown: shown.wait(60) and "result", progress) == "result"
+        assert calls.done(lambda shown=shown: shown.wait(60) and "result", progress) == "result"
         assert (text in sys.stderr.getvalue()) == (stream is Terminal)
     assert bool(sys.stderr.getvalue()) == (stream is Terminal)
 
 
 def test_progress_says_which_file_is_counted(monkeypatch):
     texts = []
-    monkeypatch.setattr(_work.Progress, "set", lambda _, text: texts.append(text))
+    monkeypatch.setattr(calls.Progress, "set", lambda _, text: texts.append(text))
     result("counts", "rows.parquet", "rows.parquet", *ASKED)
     assert texts == ["counting 1 of 2: 'rows.parquet'", "counting 2 of 2: 'rows.parquet'"]
 
 
-def test_work_that_timed_out_is_done(monkeypatch):
+def testcalls_that_timed_out_is_done(monkeypatch):
     looks = []
 
-    def show(_: _work.Progress) -> None:
+    def show(_: calls.Progress) -> None:
         looks.append(None)
         assert len(looks) < 100, "waiting for work that is done"
 
     def time_out() -> None:
         raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
 
-    monkeypatch.setattr(_work.Progress, "show", show)
+    monkeypatch.setattr(calls.Progress, "show", show)
     with pytest.raises(TimeoutError, match="does not answer"):
-        _work.done(time_out, _work.Progress(""))
+        calls.done(time_out, calls.Progress(""))
 
 
 def test_a_command_that_timed_out_ends(monkeypatch):
     def time_out(*_: object, **__: object) -> None:
         raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
 
-    monkeypatch.setattr(_commands, "read_by", time_out)
+    monkeypatch.setattr(app, "read_by", time_out)
     code, _, err = run("ap", "rows.csv", *ASKED)
     assert code == 1
     assert "the share does not answer" in err
     assert err.count("\n") == 1
 
 
-def test_work_raises_what_it_raises():
+def testcalls_raises_what_it_raises():
     with pytest.raises(ZeroDivisionError):
-        _work.done(lambda: 1 / 0, _work.Progress(""))
+        calls.done(lambda: 1 / 0, calls.Progress(""))
 
 
 def test_debug_shows_where_and_nothing_else_does():
@@ -184,6 +183,6 @@ def test_what_nobody_thought_of_is_one_line(monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("first line\nsecond line")
 
-    monkeypatch.setattr(_commands, "arguments", fail)
+    monkeypatch.setattr(app, "arguments", fail)
     told = "RuntimeError: first line Hint: --debug shows where"
     assert said("ap", "rows.csv", *ASKED) == (1, told)

@@ -9,7 +9,7 @@ import pytest
 from command_line import ASKED, ROWS, leftovers, run
 from markdown_it import MarkdownIt  # Rich brings it along
 
-from frame_prc.cli import tables
+from frame_prc.cli import output as tables
 
 ODD = [
     "<script>alert(1)</script>",

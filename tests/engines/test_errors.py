@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from engine_cases import HOLES, NAN, ROWS, assert_same, every_verb
 
 import frame_prc
-from frame_prc import ColumnError, FrameError, OptionError
+from frame_prc import ColumnError, DataError, FrameError, OptionError
 
 pytestmark = engine_kinds.WARNINGS
 
@@ -65,6 +66,18 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
     bad = kind.make(ROWS.with_columns(**columns))
     with pytest.raises(Exception, match=says):
         kind.rows(frame_prc.average_precision(bad, "truth", "score", by="segment", **options))
+
+
+def test_verbs_that_return_polars_raise_the_error_of_polars(kind):
+    bad = ROWS.with_columns(score=HOLES["score"])
+    with pytest.raises(DataError) as expected:
+        frame_prc.summary(bad, "truth", "score")
+    with pytest.raises(DataError) as raised:
+        frame_prc.summary(kind.make(bad), "truth", "score")
+    found = raised.value
+    assert re.match("values are missing: 'score' has .* with null or NaN", str(found))
+    if not kind.name.startswith("Ibis"):  # which counts the rows
+        assert (found.allowed, found.hint) == (expected.value.allowed, expected.value.hint)
 
 
 NOWHERE = r"'Yes' is nowhere in .*maybe to yes"

@@ -162,6 +162,11 @@ def test_few_rows_and_segments_of_one_class_are_as_in_polars(kind, df, by):
         ),
         ("threshold_table", {"calibrate": 0.1}, r"calibrate= does not run inside .*counts"),
         ("compare_models", {"model": "segment", "row": "day"}, r"by model= does not run inside"),
+        (
+            "operating_points",
+            {"threshold": 0.4, "calibrate": 0.1, "ci": 0.9},
+            r"calibrate= with ci= or guarantee= does not run inside .*rows, \.\.\.",
+        ),
     ],
 )
 def test_what_needs_the_rows_is_refused_with_a_way_out(kind, verb, options, says):

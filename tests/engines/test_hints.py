@@ -16,8 +16,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import ColumnError, PrcError
-from frame_prc._engines.engine import check_types
-from frame_prc._engines.operations import SPARK
+from frame_prc._engines.engine import SPARK, check_types
 from frame_prc._request.roles import request
 
 pytestmark = engine_kinds.WARNINGS

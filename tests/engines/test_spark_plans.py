@@ -229,15 +229,6 @@ def test_invalid_scores_fail_as_late_as_the_result(value):
         table.toArrow()
 
 
-def test_an_error_of_the_source_says_why_it_is_read():
-    make = engine_kinds.spark_kind().make
-    failing = "CAST(raise_error('broken source') AS DOUBLE) AS score"
-    frame = make(skewed(0.8)).selectExpr("segment", "truth", failing)
-    with pytest.raises(Exception, match="broken source") as caught:
-        frame_prc.average_precision(frame, "truth", "score", by="segment")
-    assert "when a verb is called" in caught.value.__notes__[-1]
-
-
 def test_a_stream_is_refused_by_spark_at_the_action():
     engine_kinds.spark_kind()
     rates = engine_kinds.spark_session().readStream.format("rate").load()

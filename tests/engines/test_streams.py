@@ -9,6 +9,7 @@ from optional import require_module
 from polars.testing import assert_frame_equal
 
 import frame_prc
+from frame_prc import DataError
 from frame_prc._formulas import harmonic
 
 N = 200_000
@@ -59,6 +60,23 @@ def test_rows_keep_their_order_in_several_threads_and_on_disk(rows, verb, option
         found = getattr(frame_prc, verb)(connection.table("stored"), **asked)
         found = found if isinstance(found, pl.DataFrame) else found.pl()
     assert_frame_equal(found, expected, check_row_order=verb != "auc", rel_tol=1e-9)
+
+
+def test_weights_beside_which_those_of_another_segment_have_no_digits_are_refused(rows):
+    duckdb = require_module("duckdb")
+    far = rows.head(2_000).with_columns(
+        weight=pl.when(pl.col("segment") == "a").then(1e13).otherwise(1.0)
+    )
+    asked = {"truth": "truth", "score": "old", "by": "segment", "weight": "weight", "ci": 0.9}
+    with duckdb.connect() as connection:
+        stored = connection.from_arrow(far.to_arrow())
+        with pytest.raises(DataError, match=r"add up to .* in one segment and to .*by their mean"):
+            frame_prc.average_precision(stored, **asked)
+        near = stored.project("* REPLACE (weight / 1e3 AS weight)").filter("segment <> 'a'")
+        expected = frame_prc.average_precision(far.filter(pl.col("segment") != "a"), **asked)
+        found = frame_prc.average_precision(near, **asked)
+    same = ["segment", "average_precision", "ci_low", "ci_high", "status"]
+    assert_frame_equal(found.select(same), expected.select(same), rel_tol=1e-9)
 
 
 def test_harmonic_numbers_of_an_engine_are_those_of_polars():

@@ -337,9 +337,9 @@ def test_a_path_that_cannot_be_written_is_an_error(tmp_path, monkeypatch, path, 
 
 @pytest.mark.parametrize("module", ["altair", "jinja2", "vl_convert"])
 def test_the_page_names_a_package_that_is_missing(tmp_path, monkeypatch, module):
-    find = frame_prc._request.packages.find_spec  # noqa: SLF001
+    find = frame_prc._request.hints.find_spec  # noqa: SLF001
     missing = lambda name: None if name == module else find(name)  # noqa: E731
-    monkeypatch.setattr("frame_prc._request.packages.find_spec", missing)
+    monkeypatch.setattr("frame_prc._request.hints.find_spec", missing)
     with pytest.raises(OptionError, match=r"needs .*, which is not installed\. Hint: pip"):
         ROWS.prc.report(tmp_path / "report.html", "truth", "good")
     assert ROWS.prc.report(tmp_path / "report.json", "truth", "good")

@@ -21,7 +21,7 @@ from kinds import VERBS, every_kind, every_polars_kind
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError, ParameterError, PrcError
-from frame_prc._request import packages as _packages
+from frame_prc._request import hints
 
 ROWS = pl.DataFrame(
     {
@@ -330,7 +330,7 @@ def test_what_has_to_be_named_is_said(kind, verb):
         (
             "auc",
             {"method": "roc_auc"},
-            r"'roc'\. Hint: did you mean 'roc'\?",
+            r"'roc'\. Hint: it is a measure: summary\(measures='roc_auc'\)",
         ),
         ("plot", {"ax": None}, r"has no parameter ax=.*Hint: to_matplotlib\(ax=\) and"),
         ("plot", {"threshold": 0.5}, r"threshold=.*Hint: points=\{'threshold': 0\.5\} marks"),
@@ -446,10 +446,10 @@ def _requirements(extra, extras):
 @in_checkout
 def test_hints_name_the_packages_of_each_extra():
     extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
-    expected = {extra: _requirements(extra, extras) for extra in _packages.PACKAGES}
+    expected = {extra: _requirements(extra, extras) for extra in hints.PACKAGES}
     hinted = {
         extra: {re.match(r"'?([\w-]+)", name)[1] for name in names}
-        for extra, names in _packages.PACKAGES.items()
+        for extra, names in hints.PACKAGES.items()
     }
     assert hinted == expected
     brought = set().union(*(_requirements(extra, extras) for extra in extras))
@@ -466,7 +466,7 @@ def test_nothing_proposes_to_install_this_package_from_an_index():
 
 @every_polars_kind
 def test_without_a_package_the_hint_names_it(kind, monkeypatch):
-    monkeypatch.setattr(_packages, "find_spec", lambda _: None)
+    monkeypatch.setattr(hints, "find_spec", lambda _: None)
     frame = kind.make(ROWS)
     with pytest.raises(OptionError, match=r"Hint: pip install numpy\.$"):
         frame_prc.band(frame, "late", "score")

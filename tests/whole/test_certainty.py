@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import TIED_SCORES, frames
 
 from frame_prc import Draws, evaluate
-from frame_prc._request.statuses import STATUSES
+from frame_prc._request.specs import STATUSES
 
 DRAWN = {"bootstrap": Draws(60, seed=3)}
 METHODS = ["step", "trapezoid", "interpolated", "gain"]

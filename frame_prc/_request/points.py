@@ -1,0 +1,405 @@
+"""Points of thresholds: what is asked of them, and the measures that are held at one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast, get_args
+
+import polars as pl
+
+from frame_prc._request.hints import check_numpy, measure_hint
+from frame_prc._request.options import (
+    compared_at,
+    confidence,
+    drawn_interval,
+    has_number_type,
+    is_list,
+    is_number,
+    pair,
+    percent_hint,
+)
+from frame_prc._request.roles import Request, check_option, refuse
+from frame_prc._request.specs import (
+    HELD,
+    NEITHER_BETTER,
+    OF_CURVE,
+    OF_PROBABILITIES,
+    PARTIAL_ROC_AUC,
+    Criterion,
+    Interval,
+    Measured,
+    MeasureName,
+    Target,
+    Ties,
+    Top,
+)
+from frame_prc.exceptions import OptionError, nearest, shown
+
+_LARGEST_BETA = 1e100  # the square of a larger one overflows
+_LARGEST_COST = 1e100  # times the largest sum of weights it is still a number
+_PAIR = 2
+
+
+def targets(numbers: dict[Criterion, Any], *, others: bool = False) -> list[Target]:
+    """Return the targets of operating points, in the order of the parameters."""
+    found = [
+        target
+        for criterion, given in numbers.items()
+        if given is not None
+        for target in _targets(criterion, given)
+    ]
+    if not found and not others:
+        raise OptionError(
+            "no target is given", f"one or more of {', '.join(f'{n}=' for n in numbers)}"
+        )
+    return found
+
+
+_GUARANTEED = ("recall", "precision", "fpr")
+
+
+_CONSTRAINTS = ("recall", "precision", "predicted_rate", "predicted_count", "fpr")
+
+
+def with_joint(targets: list[Target], joint: Any, *, others: bool) -> list[Target]:
+    """Return targets, and before them a point that meets all of them if that is asked for."""
+    if not check_option("joint", joint, (False, True)):
+        return targets
+    criteria = {target.criterion for target in targets}
+    what = "{} is given with joint=True"
+    refuse(what, {"ties='expected'": cuts_ties(targets) or None})
+    _check_only(_CONSTRAINTS, targets, what, "joint=", others=others)
+    if len(criteria) < _PAIR or len(criteria) < len(targets):
+        raise OptionError(
+            f"joint=True is given with {', '.join(target.text for target in targets)}",
+            "two or more targets of different kinds, one number each",
+            "joint=True with recall=0.9, fpr=0.05",
+        )
+    return [Target("joint", math.nan, all_of=tuple(targets)), *targets]
+
+
+def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> list[Target]:
+    """Return targets that new rows meet with this probability; ``others`` as above."""
+    if guarantee is None:
+        return [*targets]
+    if not is_number(guarantee) or not 0 < guarantee < 1:
+        raise OptionError(
+            f"guarantee={shown(guarantee)} is not a probability",
+            "a number between 0 and 1, such as 0.95",
+            percent_hint("guarantee", guarantee),
+        )
+    what, joint = "{} is given with guarantee=", any(target.all_of for target in targets) or None
+    own = "with the guarantee alone each target has its own threshold, which meets it"
+    refuse(what, {"joint=True": joint}, hint=own)
+    _check_only(_GUARANTEED, targets, what, "guarantee=", others=others)
+    check_numpy("guarantee=")
+    return [replace(target, guarantee=float(guarantee)) for target in targets]
+
+
+def _check_only(
+    known: Sequence[str], targets: Sequence[Target], what: str, beside: str, *, others: bool
+) -> None:
+    """Refuse targets other than the known ones."""
+    given: dict[str, object] = {f"{t.criterion}=": t for t in targets if t.criterion not in known}
+    given |= {"threshold=": True} if others else {}
+    allowed = ", ".join(f"{name}=" for name in known)
+    refuse(what, given, allowed, f"ask for it in a call of its own, without {beside}")
+
+
+def _targets(criterion: Criterion, given: Any) -> list[Target]:
+    values = list(given) if is_list(given) else [given]
+    if criterion == "predicted_count":
+        return list(map(_count, values))
+    if criterion != "cost":
+        return [Target(criterion, _target(criterion, value)) for value in values]
+    return list(map(_cost, values if values and all(map(is_list, values)) else [given]))
+
+
+def _count(value: Any) -> Target:
+    """Return the target of a number of rows, which may cut a tie."""
+    asked = value if isinstance(value, Top) else Top(value)
+    if asked.normaliser != Top.normaliser:
+        raise OptionError(
+            f"normaliser={shown(asked.normaliser)} is given in predicted_count=",
+            "Top(100, ties='expected')",
+            "a normaliser divides an area: top=Top(...) of average_precision",
+        )
+    ties = check_option("ties", asked.ties, get_args(Ties))
+    return Target("predicted_count", _target("predicted_count", asked.count), ties=ties)
+
+
+def _cost(given: Any) -> Target:
+    """Return the target of the least cost, whose value is the share of a false positive's cost."""
+    fp, fn = pair(given)
+    if not (0 <= fp <= _LARGEST_COST and 0 <= fn <= _LARGEST_COST and fp + fn > 0):
+        raise OptionError(
+            f"cost={shown(given)} is not a pair of costs",
+            "(cost of a false positive, cost of a false negative), numbers of 0 or more and up to "
+            f"{_LARGEST_COST}, not both 0",
+            "cost=(1, 10) if a missed positive costs ten times as much as a false alarm",
+        )
+    return Target("cost", fp / (fp + fn), (fp, fn))
+
+
+_SHARES = ("recall", "precision", "predicted_rate", "fpr")
+
+
+def _target(criterion: Criterion, value: Any) -> float:
+    allowed: tuple[Callable[[float], bool], str] = {
+        "threshold": (
+            lambda _: True,
+            "numbers, or one column or a Polars or pandas frame that holds them",
+        ),
+        "f_beta": (
+            lambda beta: 0 < beta <= _LARGEST_BETA,
+            f"numbers above 0 and up to {_LARGEST_BETA}",
+        ),
+        "predicted_count": (lambda count: count > 0, "numbers above 0"),
+        "fpr": (lambda share: 0 <= share <= 1, "numbers from 0 to 1"),
+    }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
+    is_allowed, numbers = allowed
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if is_nan or not has_number_type(value):
+        raise OptionError(f"{criterion}={shown(value)} is not a number", numbers)
+    if not is_number(value) or not is_allowed(float(value)):
+        hint = percent_hint(criterion, value) if criterion in _SHARES else None
+        raise OptionError(f"{criterion}={shown(value)} is out of range", numbers, hint)
+    return float(value)
+
+
+def cuts_ties(targets: Sequence[Target]) -> bool:
+    """Whether some of the targets retrieve a part of a tie."""
+    return any(target.ties == "expected" for target in targets)
+
+
+def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
+    """Return the interval of operating points, which is drawn where a threshold is chosen."""
+    if cuts_ties(targets):
+        hint = "a replicate has ties of its own: ci= takes ties='whole'"
+        refuse("{} is given with ties='expected'", {"ci=": ci}, hint=hint)
+    held = all(target.criterion == "threshold" for target in targets)
+    if held or any(target.guarantee is not None for target in targets):
+        return None if ci is None else Interval(confidence(ci))
+    return drawn_interval(ci, None)
+
+
+# --- where the last tie is cut at random -------------------------------------------------------
+
+
+def check_expected_area(recall_range: object, calibrate: object) -> None:
+    """Refuse what is not known of an area whose last tie is cut at random."""
+    given = {"recall_range=": recall_range, "calibrate=": calibrate}
+    refuse("{} is given with ties='expected'", given)
+
+
+def check_unweighted_ties(*, weighted: bool) -> None:
+    """Refuse a random order within a tie whose rows have weights: how many fit depends on it."""
+    if weighted:
+        raise OptionError(
+            "ties='expected' is given for weighted rows",
+            "ties='whole', or rows that count as one, or integer counts of rows",
+        )
+
+
+# --- measures ----------------------------------------------------------------------------------
+
+
+def _measure_name(measure: Any) -> MeasureName:
+    found: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
+    return found
+
+
+def _hint(measure: object) -> str | None:
+    return (
+        "did you mean 'roc_auc'?"
+        if str(measure) in ("auc", "roc", "auroc")
+        else measure_hint(measure)
+    )
+
+
+def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
+    """Return the measure, with its prevalence or its threshold if it has one."""
+    name = _measure_name(measure)
+    return _measured(request, name, calibrate, _held(f"measure={name!r}", at, [name]).get(name))
+
+
+def _measured(request: Request, name: MeasureName, calibrate: Any, held: Target | None) -> Measured:
+    """Return a measure by its name, with its prevalence or its point if it has one."""
+    check_probabilities(request, [name])
+    if held is None:
+        _held(f"measure={name!r}", None, [name])  # refuses one that needs a point
+    if name == "net_benefit" and held is not None and not 0 < held.value < 1:
+        raise OptionError(
+            f"at= is the threshold {shown(held.value)}, and net_benefit takes it as a probability",
+            "a threshold above 0 and below 1",
+        )
+    if name == "calibrated_average_precision":
+        return Measured(name, compared_at(calibrate))
+    if calibrate is not None:
+        raise OptionError(
+            f"calibrate= is given with measure={name!r}",
+            "calibrate= with measure='calibrated_average_precision'",
+        )
+    return Measured(name, at=held)
+
+
+def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
+    """Return the measure of models, by default the plain area: they have the same rows."""
+    usual = usual_of_models(calibrate)
+    return measured(request, usual if measure is None else measure, calibrate, at)
+
+
+def usual_of_models(calibrate: Any) -> MeasureName:
+    """Return the measure of models that is meant: plain, as they have the same rows."""
+    return "average_precision" if calibrate is None else "calibrated_average_precision"
+
+
+def each_measured(
+    request: Request, measure: Any, calibrate: Any, at: Any, usual: MeasureName
+) -> list[Measured]:
+    """Return the measures of a comparison: one, or each of a list."""
+    if not is_list(measure):
+        return [measured(request, usual if measure is None else measure, calibrate, at)]
+    names = [_measure_name(one) for one in dict.fromkeys(measure)]
+    if not names:
+        raise OptionError("measure= is an empty list", "the name of a measure, or several")
+    if calibrate is not None and "calibrated_average_precision" not in names:
+        raise OptionError(
+            f"calibrate= is given with measure={names}",
+            "calibrate= with 'calibrated_average_precision' among them",
+        )
+    return _each_of(request, names, f"measure={names}", at, calibrate)
+
+
+def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the measures that a scorecard shows beside the average precision."""
+    if measures is None:
+        return []
+    if isinstance(measures, str) and measures == "all":
+        return [*known]
+    named = list(measures) if is_list(measures) else [measures]
+    every = (*known, *others)
+    for name in named:
+        if name not in every:
+            near = nearest(name, every) if isinstance(name, str) else None
+            raise OptionError(
+                f"measures= names {shown(name)}, which is not a measure of the scorecard",
+                f"'all', or some of {', '.join(map(repr, every))}",
+                near,
+            )
+    return named
+
+
+def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Measured]:
+    """Return the measures of a scorecard that have a value and an influence of their own."""
+    return measured_of(request, names, at, {*get_args(MeasureName)}.difference(OF_CURVE))
+
+
+def measured_of(
+    request: Request, names: Sequence[str], at: Any, known: Collection[MeasureName]
+) -> list[Measured]:
+    """Return the ``known`` ones of some measures, each with what ``at`` holds for it."""
+    unique = cast("Iterable[MeasureName]", dict.fromkeys(names))
+    asked = f"measures={[*names]}"
+    return _each_of(request, [name for name in unique if name in known], asked, at)
+
+
+def _each_of(
+    request: Request, names: Sequence[MeasureName], asked: str, at: Any, calibrate: Any = None
+) -> list[Measured]:
+    """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it."""
+    held = {} if at is None else _held(asked, at, names)
+    prevalences = {"calibrated_average_precision": calibrate}
+    return [_measured(request, name, prevalences.get(name), held.get(name)) for name in names]
+
+
+_HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows than those"
+
+
+def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
+    """Return the point of each measure that is at one; refuse what is lacking, and what is over."""
+    placed = {name: keys for name, keys in HELD.items() if name in names}
+    if at is None and placed:
+        key = next(iter(placed.values()))[0]
+        example = {"threshold": 0.5, "fpr": 0.1}[key]
+        hint = _HOLDS_OTHERS if key == "threshold" else None
+        raise OptionError(f"{asked} is given without at=", f"at={ {key: example} }", hint)
+    if at is not None and not placed:
+        every = ", ".join(map(repr, HELD))
+        beside = f"with {asked}" if names else "without a measure that has one"
+        raise OptionError(f"at= is given {beside}", f"at= with one of {every}")
+    if at is None:
+        return {}
+    if isinstance(at, pl.LazyFrame):
+        return _held_by(at, placed)
+    given = at if isinstance(at, Mapping) else {}
+    taken = {name: next((k for k in keys if k in given), None) for name, keys in placed.items()}
+    is_each_number = all(map(is_number, given.values()))
+    if None in taken.values() or {*taken.values()} != {*given} or not is_each_number:
+        name = next((one for one, key in taken.items() if key is None), next(iter(taken)))
+        keys = placed[name]
+        others = f", or {', '.join(map(repr, keys[1:]))} in its place" if keys[1:] else ""
+        if keys[0] == "threshold" and len(keys) > 1:
+            others += ", or a frame with the keys and 'threshold'"
+        raise OptionError(
+            f"at={shown(at)} is not where {name!r} is measured",
+            f"{{{keys[0]!r}: number}}{others}",
+            _HOLDS_OTHERS if keys[0] == "threshold" else None,
+        )
+    return {name: _point(name, key, given[key]) for name, key in taken.items() if key}
+
+
+def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -> dict[str, Target]:
+    """Return the thresholds of a frame as the point of each measure."""
+    for name, keys in placed.items():
+        if "threshold" not in keys or name == "net_benefit":
+            raise OptionError(
+                f"at= is a frame of thresholds, and is given with {name!r}",
+                "at={'threshold': 0.2}, a probability"
+                if keys[0] == "threshold"
+                else "at={'fpr': 0.1}",
+                "ask for it in a call of its own",
+            )
+    return dict.fromkeys(placed, Target("threshold", math.nan, table=table))
+
+
+def _point(name: str, criterion: Criterion, value: float) -> Target:
+    """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
+    [found] = targets({criterion: value})
+    ends = {"threshold": (), "fpr": (0, 1), "predicted_count": ()}.get(criterion, (1,))
+    if name == PARTIAL_ROC_AUC:
+        ends = (0,)
+    if value in ends:
+        raise OptionError(
+            f"at={ {criterion: value} } is where {name!r} cannot be measured",
+            "a number above 0" + (" and below 1" if 1 in ends else ""),
+        )
+    return found
+
+
+def check_probabilities(request: Request, names: Sequence[str]) -> None:
+    """Refuse measures of probabilities for scores that cannot be some."""
+    name = next((one for one in names if one in OF_PROBABILITIES), None)
+    if name is None:
+        return
+    unretrieved = request.missing == "unretrieved"
+    if request.ascending or unretrieved:
+        role = "ascending=True" if request.ascending else "missing='unretrieved'"
+        raise OptionError(
+            f"{role} is given with the measure {name!r}",
+            "a score for each row that is the probability of the positive class",
+            "score=1 - pl.col('score')" if request.ascending else "missing='drop'",
+            shell_hint=None,
+        )
+
+
+def check_has_better(measure: MeasureName, what: str) -> None:
+    """Raise an error for a measure of which no value is the best."""
+    if measure in NEITHER_BETTER:
+        raise OptionError(
+            f"{what} measure={measure!r}, of which neither a higher value nor a lower one is "
+            "better",
+            "another measure",
+        )
