@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.scores import mirrored
+from frame_prc._charts.marks import mirrored
+from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
+from frame_prc._charts.summary import time_axis
 from frame_prc._charts.summary_data import milliseconds
-from frame_prc._charts.summary_marks import PADDING
-from frame_prc._charts.summary_times import time_axis
+from frame_prc._charts.summary_panels import PADDING
 from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
-from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._lazy import parts_by
 from frame_prc._request.specs import MODEL
 from frame_prc._request.statuses import OF_WATCH

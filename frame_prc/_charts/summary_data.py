@@ -9,8 +9,7 @@ import polars as pl
 
 from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
-from frame_prc._charts.options import Sort
-from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
+from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, Sort
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import BELIEVED, FEW

@@ -13,9 +13,9 @@ import polars as pl
 
 from frame_prc._charts.curve_rows import overlay_rows
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
+from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._charts.summary_data import dots_of, ends_and_largest, is_ordered, split_keys
 from frame_prc._charts.text import has_few, make_unique, safe, short
-from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._charts.data import EvaluatedSegments
-from frame_prc._charts.threshold_rows import spread, with_rates
+from frame_prc._charts.thresholds import spread, with_rates
 from frame_prc._curves.effective_rows import moments_of_clusters
 from frame_prc._curves.logit_intervals import limits_of_share
 from frame_prc._lazy import left_join
