@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -12,11 +13,11 @@ from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.options import MOST_OVERLAID, ChartOptions
 from frame_prc._charts.summary_data import ends_and_largest, split_keys
-from frame_prc._charts.text import criterion_text
+from frame_prc._charts.text import criterion_text, multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.curve import AT_RECALL, THINNED
-from frame_prc._formulas import calibrated_precision, recall
+from frame_prc._formulas import calibrated_precision, f_score, recall
 from frame_prc._lazy import join, key_names, left_join
 from frame_prc._request.specs import LEAST_POINTS, Draws, Target
 from frame_prc._tables.band import Band
@@ -79,7 +80,8 @@ def _chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, st
 
 def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
     """Return a row per line."""
-    values, approximate = segments.sortable, segments.error is not None
+    values = segments.sortable.with_columns(few=text.is_few())
+    approximate = segments.error is not None
     panel_keys, series_keys = _split_keys(segments.keys, values, facet, most)
     rows = values.to_dicts()
     lines = text.with_key_texts(values, segments.keys).with_columns(
@@ -87,7 +89,6 @@ def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.D
         text.number_by(values, series_keys, "colour"),
         pl.Series("ap", [text.ap_text(row, approximate=approximate) for row in rows], pl.String),
         pl.Series("size", list(map(text.size_text, rows)), pl.String),
-        pl.Series("few", list(map(text.has_few, rows)), pl.Boolean),
     )
     lines = text.with_names(lines, "panel", panel_keys, "panel_name")
     lines = text.with_names(lines, "colour", series_keys, "series")
@@ -410,3 +411,28 @@ def overlay_rows(
     crossed = left_join(targets, points, models).with_columns(precision=height.fill_nan(None))
     curves = crossed.group_by("panel", "series", recall=AT_RECALL, maintain_order=True)
     return curves.agg(pl.col("precision").mean().round_sig_figs(5)).drop_nulls()
+
+
+# --- at thresholds -------------------------------------------------------------------------------
+
+
+def spread(scores: pl.Series, most: int) -> list[float]:
+    """Return all scores, or as many thresholds: half of them evenly spaced, half at even ranks."""
+    if scores.len() <= most:
+        return scores.to_list()
+    half = max(most // 2 - 1, 2)
+    ranks = [round(i * (scores.len() - 1) / (half - 1)) for i in range(half)]
+    lowest, highest = scores[0], scores[-1]
+    step = round_step(highest / half - lowest / half, up=True)
+    first, last = math.ceil(lowest / step), math.floor(highest / step)
+    return [*scores.gather(ranks), *(multiple(i, step) for i in range(first, last + 1))]
+
+
+def with_rates(points: pl.DataFrame) -> pl.DataFrame:
+    """Add F1, and the number and the share of rows predicted positive, to points with counts."""
+    predicted = _TP + _FP
+    return points.with_columns(
+        F1=f_score(_TP, _FP, _FN, 1.0),
+        predicted=predicted,
+        predicted_rate=predicted / (predicted + _FN + _TN),
+    )

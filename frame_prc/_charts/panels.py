@@ -214,7 +214,7 @@ class PanelRenderer:
     def _points(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         """Return markers."""
         fill = self._colour(alt.Fill, alt.FillValue)
-        points = alt.Chart(placed(rows, layout.width, layout.height, layout.top))
+        points = alt.Chart(_placed(rows, layout))
         return [self.marker(points, layout.x, layout.y, fill, xOffset=alt.ExprRef("datum.dx"))]
 
     def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, **look: Any) -> AnyChart:
@@ -370,40 +370,14 @@ def _layers(
 
 # --- markers that coincide are set apart -------------------------------------------------------
 
-_APART = 10.0  # px; markers of two lines that are closer are set apart
+_APART = 10.0  # px
 
 
-def placed(points: pl.DataFrame, width: int, height: int, top: float) -> pl.DataFrame:
-    """Return the points that can be drawn, with the shift ``dx`` of each marker, in pixels."""
+def _placed(points: pl.DataFrame, layout: PanelLayout) -> pl.DataFrame:
+    """Return the points that can be drawn, with the shift ``dx`` of those that are too close."""
     drawable = points.drop_nulls(["recall", "precision"])
-    rows = drawable.to_dicts()
-    places = [(row["recall"] * width, (1 - row["precision"] / top) * height) for row in rows]
-    return drawable.with_columns(pl.Series("dx", _shifts(rows, places), pl.Float64))
-
-
-def _shifts(rows: list[dict[str, Any]], places: list[tuple[float, float]]) -> list[float]:
-    """Return how far to move markers of one criterion that would hide each other."""
-    shifts = [0.0] * len(rows)
-    for criterion in dict.fromkeys(row["criterion"] for row in rows):
-        members = [i for i, row in enumerate(rows) if row["criterion"] == criterion]
-        for group in _close(members, places):
-            for number, i in enumerate(group):
-                shifts[i] = (number - (len(group) - 1) / 2) * _APART
-    return shifts
-
-
-def _close(members: list[int], places: list[tuple[float, float]]) -> list[list[int]]:
-    """Return members in groups of which each begins with one that all others are close to."""
-    groups: list[list[int]] = []
-    for i in members:
-        near = (g for g in groups if _distance(places[g[0]], places[i]) < _APART / 2)
-        group = next(near, None)
-        if group is None:
-            groups.append([i])
-        else:
-            group.append(i)
-    return groups
-
-
-def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
-    return max(abs(a[0] - b[0]), abs(a[1] - b[1]))
+    x = pl.col("recall") * layout.width
+    y = pl.col("precision") / layout.top * layout.height
+    place = ["criterion", (x / _APART).round(), (y / _APART).round()]
+    number = pl.int_range(pl.len()) - (pl.len() - 1) / 2
+    return drawable.with_columns(dx=(number * _APART).over(place))

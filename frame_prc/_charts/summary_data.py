@@ -168,11 +168,10 @@ def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
 
 def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows without an interval, or from too few rows to trust it."""
-    few = pl.col("status").is_in(FEW) if "status" in rows.columns else pl.lit(value=False)
-    missing = pl.col("ci_low").is_null() if "ci_low" in rows.columns else pl.lit(value=True)
-    # Of areas another status may take the place of the one that says so.
-    hidden = [AVERAGE_PRECISION in rows.columns and text.has_few(row) for row in rows.to_dicts()]
-    return rows.filter(few | missing | pl.Series(hidden, dtype=pl.Boolean))
+    if "ci_low" not in rows.columns:
+        return rows
+    hidden = text.is_few() if AVERAGE_PRECISION in rows.columns else pl.lit(value=False)
+    return rows.filter(pl.col("status").is_in(FEW) | pl.col("ci_low").is_null() | hidden)
 
 
 # --- what cannot be shown -------------------------------------------------------------------------

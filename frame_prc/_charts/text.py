@@ -162,14 +162,16 @@ def size_text(row: dict[str, Any]) -> str:
     """Return the number of positives of a segment and of its rows, and whether they are few."""
     if row[AVERAGE_PRECISION] is None:
         return ""
-    few = " (few)" if has_few(row) else ""
+    few = " (few)" if row["few"] else ""
     return f"{count_text(row['n_pos'])} of {count_text(row['n'])} positive{few}"
 
 
-def has_few(row: dict[str, Any]) -> bool:
+def is_few() -> pl.Expr:
     """Return whether a segment has too few positives to trust its interval."""
-    hidden = row["status"] in {"no_negatives", "below_chance"}
-    return row["status"] in FEW_OF_POSITIVES or (hidden and row["n_pos"] < FEW_POSITIVES)
+    # Another status may take the place of the one that says so.
+    hidden = pl.col("status").is_in(["no_negatives", "below_chance"])
+    few = pl.col("status").is_in(FEW_OF_POSITIVES)
+    return few | (hidden & (pl.col("n_pos") < FEW_POSITIVES))
 
 
 def few_of(cluster: str | None, *, weighted: bool = False) -> str:

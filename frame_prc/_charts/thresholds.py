@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.curve_rows import point_rows, threshold_texts
+from frame_prc._charts.curve_rows import point_rows, spread, threshold_texts, with_rates
 from frame_prc._charts.curves import CurveChart, scales
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
 from frame_prc._charts.marks import COUNTS, PanelLayout, layouts_of, table, titles_of, tooltip_of
@@ -23,7 +23,6 @@ from frame_prc._charts.options import AnyChart, ChartOptions, Look
 from frame_prc._charts.panels import PanelData, PanelRenderer, as_text, nearest_dot, ribbon
 from frame_prc._charts.text import multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._formulas import f_score
 from frame_prc._request.specs import Target
 from frame_prc._request.thresholds import Bins
 from frame_prc._tables.operating_points import OperatingPoints
@@ -318,18 +317,6 @@ def _finite(points: pl.DataFrame) -> pl.DataFrame:
     return points.filter(pl.col("threshold").is_finite())
 
 
-def spread(scores: pl.Series, most: int) -> list[float]:
-    """Return all scores, or as many thresholds: half of them evenly spaced, half at even ranks."""
-    if scores.len() <= most:
-        return scores.to_list()
-    half = max(most // 2 - 1, 2)
-    ranks = [round(i * (scores.len() - 1) / (half - 1)) for i in range(half)]
-    lowest, highest = scores[0], scores[-1]
-    step = round_step(highest / half - lowest / half, up=True)
-    first, last = math.ceil(lowest / step), math.floor(highest / step)
-    return [*scores.gather(ranks), *(multiple(i, step) for i in range(first, last + 1))]
-
-
 def _rates(
     segments: EvaluatedSegments,
     lines: pl.DataFrame,
@@ -346,16 +333,6 @@ def _rates(
     rows = with_rates(named).with_columns(threshold_text=threshold_texts())
     # Sums of weights and thresholds have all of their digits.
     return rows.with_columns(pl.col("^(precision|recall|F1|predicted_rate).*$").round_sig_figs(5))
-
-
-def with_rates(points: pl.DataFrame) -> pl.DataFrame:
-    """Add F1, and the number and the share of rows predicted positive, to points with counts."""
-    predicted = _TP + _FP
-    return points.with_columns(
-        F1=f_score(_TP, _FP, _FN, 1.0),
-        predicted=predicted,
-        predicted_rate=predicted / (predicted + _FN + _TN),
-    )
 
 
 def _slider(thresholds: Sequence[float], best: Iterable[float], given: float | None) -> Slider:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -23,7 +24,8 @@ from frame_prc._request.specs import MODEL, PictureForR
 from frame_prc.exceptions import ColumnError, FileError
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
-_SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
+_ARROW_READERS = {".parquet": "parquet", ".arrow": "feather", ".feather": "feather"}
+_SUFFIXES = (*SEPARATORS, *_ARROW_READERS)
 _AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
 
 
@@ -109,7 +111,6 @@ def _write_table(columns: list[RColumn], path: Path) -> None:
 # --- columns: legal names, types that R has, and text ------------------------------------------
 
 NULL = "NA"
-AS_NUMBER = "as_number"  # the function of the script that restores numbers
 
 _RESERVED = {
     *("if", "else", "repeat", "while", "function", "for", "in", "next", "break", "T", "F"),
@@ -128,22 +129,25 @@ _LONGEST_LINE = 96
 class RColumn:
     """A column of the table for R.
 
-    ``values`` have a dtype that R has too, where it is called ``kind``. ``restore`` is the function
-    of the script that converts the column from text to that type, with further ``arguments``.
-    ``null`` is the text of a null, and differs from the text of every value.
+    ``values`` have its name in R and a dtype that R has too, where it is called ``kind``.
+    ``arguments`` are those of the function of the script that converts text to that type. ``null``
+    is the text of a null, and differs from the text of every value.
     """
 
     name: str
-    r_name: str
     values: pl.Series
     kind: str
-    restore: str
     arguments: tuple[str, ...] = ()
     null: str = NULL
 
+    @property
+    def r_name(self) -> str:
+        """Its name in R."""
+        return self.values.name
+
     def texts(self) -> pl.Series:
         """Return the column as text."""
-        to_text = _TO_TEXT[self.kind]
+        _, to_text = _TYPES[self.kind]
         texts = [self.null if value is None else to_text(value) for value in self.values.to_list()]
         return pl.Series(self.r_name, texts, pl.String)
 
@@ -193,23 +197,23 @@ def _unused(text: str, used: Collection[str], number: str) -> str:
 def _measure(name: str, column: pl.Series) -> RColumn:
     """Return a column of numbers; a Float32 keeps its value, which has more digits as a double."""
     values = column if column.dtype.is_integer() else column.cast(pl.Float64)
-    return RColumn(name, column.name, values, "numeric", AS_NUMBER)
+    return RColumn(name, values, _NUMBER)
 
 
 def _key(name: str, key: pl.Series) -> RColumn:
     """Return a key with its type in R, or as a factor if R has none."""
-    dtype, r_name = key.dtype, key.name
+    dtype = key.dtype
     if dtype.is_integer() and _largest(key) <= _LARGEST_INTEGER:
-        return RColumn(name, r_name, key.cast(pl.Int32), "integer", "as_integer")
+        return RColumn(name, key.cast(pl.Int32), "integer")
     if dtype.is_float() or (dtype.is_integer() and _largest(key) <= _LARGEST_EXACT):
-        return RColumn(name, r_name, key.cast(pl.Float64), "numeric", AS_NUMBER)
+        return RColumn(name, key.cast(pl.Float64), _NUMBER)
     if dtype == pl.Boolean:
-        return RColumn(name, r_name, key, "logical", "as_boolean")
+        return RColumn(name, key, "logical")
     if dtype == pl.Date:
-        return RColumn(name, r_name, key, "Date", "as_date")
+        return RColumn(name, key, "Date")
     if isinstance(dtype, pl.Datetime) and dtype.time_unit != "ns":
         zone = literal(dtype.time_zone or "UTC")
-        return RColumn(name, r_name, _instants(key, dtype), "POSIXct", "as_time", (zone,))
+        return RColumn(name, _instants(key, dtype), "POSIXct", (zone,))
     return _factor(name, key)
 
 
@@ -238,8 +242,8 @@ def _factor(name: str, key: pl.Series) -> RColumn:
         arguments += [f"null = {literal(null)}"]
     written = {text: level for level, text in levels.items()}
     values = [None if text is None else written[text] for text in _key_texts(key)]
-    column = pl.Series(values, dtype=pl.String)
-    return RColumn(name, key.name, column, "factor", "as_factor", tuple(arguments), null)
+    column = pl.Series(key.name, values, pl.String)
+    return RColumn(name, column, "factor", tuple(arguments), null)
 
 
 def _key_texts(key: pl.Series) -> list[Any]:
@@ -287,7 +291,7 @@ def wrapped(items: Iterable[str]) -> str:
 # --- texts -----------------------------------------------------------------------------------
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     """Return a number with 17 digits.
 
     The shortest text that identifies a double may lie close to the midpoint between two doubles,
@@ -300,13 +304,18 @@ def _number(value: float) -> str:
     return "NaN" if math.isnan(value) else format(value, ".17g")
 
 
-_TO_TEXT: dict[str, Callable[[Any], str]] = {
-    "numeric": _number,
-    "integer": str,
-    "logical": lambda value: str(value).upper(),
-    "Date": lambda value: value.isoformat(),
-    "POSIXct": lambda value: value.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z",
-    "factor": lambda value: '"' + value.replace('"', '""') + '"',
+# The function of the script that restores a type of R, and how its values are written.
+_NUMBER = "numeric"
+_TYPES: dict[str, tuple[str, Callable[[Any], str]]] = {
+    _NUMBER: ("as_number", _number_text),
+    "integer": ("as_integer", str),
+    "logical": ("as_boolean", lambda value: str(value).upper()),
+    "Date": ("as_date", lambda value: value.isoformat()),
+    "POSIXct": (
+        "as_time",
+        lambda value: value.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z",
+    ),
+    "factor": ("as_factor", lambda value: '"' + value.replace('"', '""') + '"'),
 }
 
 
@@ -425,7 +434,7 @@ read_rows <- function(path) {{
   )
 }}"""
 
-_READ_ARROW = "read_rows <- function(path) arrow::{function}(path)"
+_READ_ARROW = "read_rows <- function(path) arrow::read_{format}(path)"
 
 
 def script_text(
@@ -491,21 +500,17 @@ def _notes(columns: list[RColumn], suffix: str) -> str:
 
 def _reader(suffix: str) -> str:
     if suffix in SEPARATORS:
-        return _READ_TEXT.format(separator=_separator(suffix))
-    function = "read_parquet" if suffix == ".parquet" else "read_feather"
-    return _READ_ARROW.format(function=function)
-
-
-def _separator(suffix: str) -> str:
-    return {"\t": r'"\t"', ",": '","'}[SEPARATORS[suffix]]
+        return _READ_TEXT.format(separator=json.dumps(SEPARATORS[suffix]))
+    return _READ_ARROW.format(format=_ARROW_READERS[suffix])
 
 
 def _restore(columns: list[RColumn]) -> str:
-    numbers = [column.r_name for column in columns if column.restore == AS_NUMBER]
-    code = [f"numbers <- {vector(numbers)}"]
-    code += [f"rows[numbers] <- lapply(rows[numbers], {AS_NUMBER})"]
+    numbers = [column.r_name for column in columns if column.kind == _NUMBER]
+    restore, _ = _TYPES[_NUMBER]
+    code = [f"numbers <- {vector(numbers)}", f"rows[numbers] <- lapply(rows[numbers], {restore})"]
     for column in columns:
-        if column.restore != AS_NUMBER:
+        if column.kind != _NUMBER:
+            restore, _ = _TYPES[column.kind]
             arguments = ", ".join([f"rows${column.r_name}", *column.arguments])
-            code += [f"rows${column.r_name} <- {column.restore}({arguments})"]
+            code += [f"rows${column.r_name} <- {restore}({arguments})"]
     return "\n".join(f"  {line}" for line in code)

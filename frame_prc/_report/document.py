@@ -44,8 +44,8 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
         "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
         "over_time": _over_time(found.in_order),
         "shown": {
-            "segments": [keys.of[number] for number in found.shown.segments],
-            "judged_by": found.shown.judged_by,
+            "segments": [keys.of[number] for number in found.shown],
+            "judged_by": None if found.shows_all else found.best,
         },
         "curves": keys.lines(found.curves),
         "thresholds": keys.lines(found.thresholds),

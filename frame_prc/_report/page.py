@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height, held
+from frame_prc._charts.data import LIMITS
 from frame_prc._charts.options import MOST_COLOURS
 from frame_prc._charts.text import status_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -33,7 +34,6 @@ from frame_prc._report.answers import NAMED, Answer, lowest_segments
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import DARK_LOOK, LOOK, colours_of_models
 from frame_prc._report.evaluation import BETTER, BUDGETS, OPEN, SMALL, WORSE, Evaluation
-from frame_prc._report.lines import LIMITS
 from frame_prc._report.pictures import pictures
 from frame_prc._report.sentences import isolated, listed, period
 
@@ -121,7 +121,7 @@ def _lowest(found: Evaluation) -> list[tuple[int, str]]:
     if found.segments.height == 1:
         return []
     lowest = lowest_segments(found)
-    return [(number, found.names[number]) for number in lowest if number in found.shown.segments]
+    return [(number, found.names[number]) for number in lowest if number in found.shown]
 
 
 def _ticked(found: Evaluation, chosen: Sequence[int | None]) -> str:
@@ -132,10 +132,10 @@ def _ticked(found: Evaluation, chosen: Sequence[int | None]) -> str:
 
 def _shown_of(found: Evaluation) -> str:
     """Return which segments have curves, if not all have."""
-    if found.shown.judged_by is None:
+    if found.shows_all:
         return ""
     return (
-        f"The page has curves of {len(found.shown.segments):,} of {found.segments.height:,} "
+        f"The page has curves of {len(found.shown):,} of {found.segments.height:,} "
         "segments: of the 20 worst, the 20 best and the 20 largest."
     )
 
@@ -163,7 +163,7 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "names": found.segments["name"].to_list(),
         "ascending": found.asked.ascending,
         "alpha": found.alpha,
-        "shown": found.shown.segments,
+        "shown": found.shown,
         "chosen": _chosen(found),
         "mostChosen": MOST_CHOSEN,
         "columns": scorecard(found),
@@ -186,7 +186,7 @@ def _chosen(found: Evaluation) -> list[int | None]:
     worse, better = (found.segments_that_are(standing) for standing in (WORSE, BETTER))
     judged = found.standings.filter(pl.col("standing") != SMALL).sort(CALIBRATED)["segment"]
     named = [*worse[:NAMED], *better[::-1][:NAMED]] or [*judged.head(1), *judged.tail(1)]
-    shown = [number for number in dict.fromkeys(named) if number in found.shown.segments]
+    shown = [number for number in dict.fromkeys(named) if number in found.shown]
     return [None, *shown]
 
 

@@ -218,7 +218,7 @@ def _areas(found: Evaluation) -> AnyChart | None:
         return _areas_of(found, found.source)
     except DataError:
         segments = found.source.evaluate(found.options.level)
-    chosen = found.segments.filter(pl.col("segment").is_in(found.shown.segments))
+    chosen = found.segments.filter(pl.col("segment").is_in(found.shown))
     _, own = split_keys(segments.keys)
     keys = chosen.drop("segment", "name").rename(dict(zip(key_names(len(own)), own, strict=True)))
     table = join(segments.table, keys, on=own, how="semi", nulls_equal=True)

@@ -401,17 +401,17 @@ class PictureVerbs(Evaluated[FrameT]):
         """
         from frame_prc._report.document import report_paths, write
         from frame_prc._report.evaluation import evaluate, scorecard_of
-        from frame_prc._report.options import report_options
+        from frame_prc._report.options import Options, date_text, sections_of
 
         paths = report_paths(path)
-        options = report_options(
-            self._level(ci),
-            calibrate,
-            baseline,
-            sections,
+        options = Options(
+            level=confidence(self._level(ci)),
+            calibrate="highest" if calibrate is None else calibrate,
+            baseline=baseline,
+            sections=sections_of(sections),
             title=title,
             note=note,
-            day=date,
+            date=date_text(date),
             accent=accent,
         )
         asked = self._request
