@@ -14,7 +14,6 @@ import polars as pl
 from frame_prc._charts.text import percent_text
 from frame_prc._curves.logit_intervals import FEW_SCORES
 from frame_prc._files import atomic_write, check_writable, path_of
-from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._report.answers import Answer, answers
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import isolated, listed, period
@@ -24,7 +23,6 @@ from frame_prc.exceptions import FileError
 FORMAT = "frame_prc report 1"
 
 _EXACT = frozenset({"threshold", "best_f1_threshold", "grid", "start"})
-_FEW_SCORES = 2  # of so few rows, no model has more
 
 
 def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> dict[str, Any]:
@@ -217,15 +215,6 @@ def _conventions(found: Evaluation) -> Iterator[str]:
     yield missing[found.asked.missing]
 
 
-def _with_few_scores(found: Evaluation) -> list[str]:
-    """Return the models of more than two rows whose scores are no more than two values."""
-    sizes = dict(found.pooled.select("model", "n").rows())
-    few = models_with_few_scores(found.rows).filter(FEW_SCORES).collect()
-    names = few[found.rows.model_keys[0]].cast(pl.String) if found.rows.model_keys else found.models
-    affected = {"null" if name is None else name for name in names} if few.height else set()
-    return [m for m in found.models if m in affected and sizes.get(m, 0) > _FEW_SCORES]
-
-
 def _warnings(found: Evaluation) -> Iterator[str]:
     if found.rows.columns.lacks_squares:
         yield (
@@ -234,7 +223,8 @@ def _warnings(found: Evaluation) -> Iterator[str]:
         )
     if "below_chance" in found.pooled["status"]:
         yield "A model is worse than a random ranking: is a lower score better?"
-    if named := [isolated(model) for model in _with_few_scores(found)]:
+    few = found.pooled.filter(status=FEW_SCORES)["model"]
+    if named := [isolated(model) for model in found.models if model in few]:
         yield (
             f"{listed(named)} {'has' if len(named) == 1 else 'have'} no more than two different "
             "scores, like the predictions 0 and 1. The average precision is then that of a single "
