@@ -10,16 +10,21 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.curve_rows import NOTES, ChartRows, chart_rows, labels_of
+from frame_prc._charts.curve_rows import (
+    NOTES,
+    ChartRows,
+    area_texts,
+    baselines,
+    chart_rows,
+    chosen_lines,
+    common_size,
+    labels_of,
+)
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
-from frame_prc._charts.layouts import layouts_of
-from frame_prc._charts.lines import area_texts, baselines, chosen_lines, common_size
-from frame_prc._charts.options import ISO_F1, ChartOptions
+from frame_prc._charts.marks import BESIDE_POINT, layouts_of, point_table
+from frame_prc._charts.options import ISO_F1, AnyChart, ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer
-from frame_prc._charts.steps import round_end
-from frame_prc._charts.tables import point_table
-from frame_prc._charts.theme import AnyChart
-from frame_prc._charts.tooltips import BESIDE_POINT
+from frame_prc._charts.text import round_end
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._inference.areas import ROC_AUC

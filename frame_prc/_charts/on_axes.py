@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_prc._charts.curve_rows import drawn_height, held
+from frame_prc._charts.curve_rows import baselines, check_readable, drawn_height, held, name_lines
 from frame_prc._charts.data import ChartSource
-from frame_prc._charts.lines import baselines, check_readable, name_lines
-from frame_prc._charts.options import Sort
+from frame_prc._charts.options import FAINT, MOST_OVERLAID, Look, Sort
 from frame_prc._charts.summary_data import summary_data, uncertain
-from frame_prc._charts.theme import FAINT, MOST_OVERLAID, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import RANDOM
 from frame_prc._request.hints import check_installed

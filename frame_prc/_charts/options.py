@@ -1,4 +1,4 @@
-"""The options of a chart, checked before anything is read."""
+"""The options of a chart, checked before anything is read, and its look: colours and sizes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,133 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
-from frame_prc._charts.theme import Look
 from frame_prc._request.hints import check_installed, check_numpy
-from frame_prc._request.options import Numbers, check_title, confidence, f_scores_and_steps
+from frame_prc._request.options import Numbers, check_title, f_scores_and_steps
 from frame_prc._request.points import targets
 from frame_prc._request.roles import check_option, plain_option
 from frame_prc._request.specs import ChartX, Criterion, Target
 from frame_prc.exceptions import OptionError, shown, type_name
+
+# --- look --------------------------------------------------------------------------------------
+
+# Altair types the methods of a chart, such as ``encode``, as returning any chart.
+AnyChart: TypeAlias = Any
+
+# Okabe & Ito (2008), jfly.uni-koeln.de/color, in order of contrast; the lowest-contrast colour is
+# left out for each background. The first three differ in lightness too, to be told apart in grey
+# print. The R script has its own list, okabe_ito in _ggplot/common.R.
+_ON_LIGHT = ("#005A9C", "#C8500A", "#12A17A", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+_ON_DARK = ("#86CEFA", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#FFFFFF")
+_DASHES = ([1, 0], [7, 3], [2, 2])
+
+FAINT = 0.55  # opacity of what has too few positives, and of secondary lines
+
+MOST_COLOURS = len(_ON_LIGHT)
+MOST_OVERLAID = MOST_COLOURS * len(_DASHES)
+MOST_SEGMENTS = 200  # rows of a summary
+
+# Up to how many panels, their columns, and the width of a panel, for up to 780 px in all.
+_GRIDS = (
+    (1, 1, 420),
+    (2, 2, 300),
+    (3, 3, 219),
+    (4, 2, 300),
+    (6, 3, 219),
+    (24, 4, 157),
+    (60, 6, 101),
+)
+# With a ROC curve of the same size beside each panel.
+_PAIRED_GRIDS = ((4, 2, 300), (60, 4, 145))
+
+LARGE = 260  # px; from this width on, labels of the F1 curves are to the right of a panel
+
+
+@dataclass(frozen=True)
+class Look:
+    """The options for the look of a chart; ``width`` and ``height`` are those of one panel."""
+
+    dark: bool = False
+    title: str | None = None
+    width: int | None = None
+    height: int | None = None
+
+    @property
+    def background(self) -> str:
+        """The colour of the background."""
+        return "#16181D" if self.dark else "#FFFFFF"
+
+    @property
+    def text(self) -> str:
+        """The colour of text."""
+        return "#E8E8E8" if self.dark else "#222222"
+
+    @property
+    def muted(self) -> str:
+        """The colour of notes and reference lines."""
+        return "#A8ACB3" if self.dark else "#5F6368"
+
+    @property
+    def faint(self) -> str:
+        """The colour of grids."""
+        return "#3A3E46" if self.dark else "#DADCE0"
+
+    @property
+    def _palette(self) -> tuple[str, ...]:
+        return _ON_DARK if self.dark else _ON_LIGHT
+
+    def colours(self, count: int) -> list[str]:
+        """Return a colour per line; a colour and its dashes together are unique."""
+        return [self._palette[i % len(self._palette)] for i in range(count)]
+
+    def dashes(self, count: int) -> list[list[int]]:
+        """Return the dashes per line, which differ between lines of one colour."""
+        return [_DASHES[i // len(self._palette) % len(_DASHES)] for i in range(count)]
+
+    def grid(self, panels: int, *, paired: bool) -> tuple[int, int, int]:
+        """Return the number of columns of panels, and the width and height of a panel."""
+        grids = _PAIRED_GRIDS if paired else _GRIDS
+        columns, width = next((c, w) for most, c, w in grids if panels <= most)
+        width = self.width or self.height or width
+        return columns, width, self.height or width
+
+    def config(self) -> dict[str, Any]:
+        """Return the settings of the whole chart."""
+        axis = {"labelColor": self.text, "titleColor": self.text, "gridColor": self.faint}
+        return {
+            "background": self.background,
+            "axis": {
+                **axis,
+                "domain": False,
+                "ticks": False,
+                "gridWidth": 0.6,
+                "labelPadding": 4,
+                "labelFlush": False,  # keeps the first and last label centred on their ticks
+                "titleFontWeight": "normal",
+            },
+            "view": {"stroke": self.faint},
+            "circle": {"opacity": 1},
+            "point": {"opacity": 1},
+            "legend": {
+                "title": None,
+                "orient": "top",
+                "labelColor": self.text,
+                "titleColor": self.text,
+                "labelLimit": 0,
+                "labelFontSize": 11,
+                "symbolStrokeWidth": 2.5,
+                "symbolOpacity": 1,
+                "titleFontWeight": "normal",
+            },
+            "title": {
+                "color": self.text,
+                "subtitleColor": self.muted,
+                "anchor": "start",
+                "subtitleFontSize": 11,
+            },
+        }
+
+
+# --- options -----------------------------------------------------------------------------------
 
 Facet: TypeAlias = str | Sequence[str] | bool | None
 OperatingPoints: TypeAlias = Mapping[Criterion, float | Sequence[float]]
@@ -26,7 +146,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 SORTS: tuple[Sort, ...] = (None, "value", "difference", "key")
 
 ISO_F1 = (0.2, 0.4, 0.6, 0.8)
-_X: tuple[ChartX, ...] = get_args(ChartX)
 _LEVEL = 0.95
 _SMALLEST, _LARGEST = 40, 4000  # px
 _SIDES = 2
@@ -35,18 +154,16 @@ _FEW_LINES, _FEW_RIBBONS = 6, 3
 _MOST_F_SCORES = 9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChartOptions:
     """The options of the chart of curves.
 
-    ``intervals`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``targets``
-    are the operating points to mark. Without ``iso_f1`` there are the usual scores, if panels are
-    few.
+    ``targets`` are the operating points to mark. Without ``iso_f1`` there are the usual scores, if
+    panels are few.
     """
 
     x: ChartX
-    level: float
-    intervals: bool
+    ci: float | None
     band: bool
     iso_f1: tuple[float, ...] | None
     targets: tuple[Target, ...]
@@ -55,6 +172,43 @@ class ChartOptions:
     overlay: Overlay
     y: float | Literal["auto"]
     look: Look
+
+    def __post_init__(self) -> None:
+        check_option("x", self.x, get_args(ChartX))
+        check_option("band", self.band, (True, False))
+        check_option("roc", self.roc, (True, False))
+        check_option("overlay", self.overlay, OVERLAYS)
+        if self.band:
+            check_numpy()
+
+    def check_over_thresholds(self) -> None:
+        """Raise an error for options that only a chart over recall has."""
+        if self.x != "threshold":
+            return
+        given = {"roc": self.roc, "band": self.band, "facet": self.facet is not None}
+        for name, value in (given | {"overlay": self.overlay, "y": self.y}).items():
+            if value not in (None, False, "auto"):
+                raise OptionError(
+                    f"{name}= is given with x='threshold'",
+                    f"{name}= with x='recall' only",
+                    "over thresholds each segment and model has a panel of its own",
+                )
+        if self.threshold in (math.inf, -math.inf):
+            raise OptionError(
+                f"points={{'threshold': {shown(self.threshold)}}} cannot be shown with "
+                "x='threshold'",
+                "a finite number",
+            )
+
+    @property
+    def level(self) -> float:
+        """The level of intervals."""
+        return _LEVEL if self.ci is None else self.ci
+
+    @property
+    def intervals(self) -> bool:
+        """Whether ribbons are intervals; at most one kind of ribbon is drawn."""
+        return self.ci is not None and not self.band
 
     @property
     def most_in_one_panel(self) -> int:
@@ -81,70 +235,20 @@ def check_altair(verb: str) -> None:
     check_installed("altair", "Altair", verb)
 
 
-def chart_options(
-    x: ChartX,
-    ci: float | None,
-    band: object,
-    iso_f1: Any,
-    points: Any,
-    roc: object,
-    facet: Any,
-    overlay: Overlay,
-    y: Any,
-    look: Look,
-) -> ChartOptions:
-    """Check and normalise the options of the chart of curves."""
-    band = check_option("band", band, (True, False))
-    roc = check_option("roc", roc, (True, False))
-    x = check_option("x", x, _X)
-    overlay = check_option("overlay", overlay, OVERLAYS)
-    if x == "threshold":
-        _check_threshold_options(roc=roc, band=band, facet=facet is not None, overlay=overlay, y=y)
-    if band:
-        check_numpy()
-    options = ChartOptions(
-        x=x,
-        level=_LEVEL if ci is None else confidence(ci),
-        intervals=ci is not None and not band,
-        band=band,
-        iso_f1=_f_scores(iso_f1),
-        targets=_targets(points),
-        roc=roc,
-        facet=_facet(facet),
-        overlay=overlay,
-        y=_end(y),
-        look=look,
-    )
-    if x == "threshold" and options.threshold in (math.inf, -math.inf):
-        raise OptionError(
-            f"points={{'threshold': {shown(options.threshold)}}} cannot be shown with "
-            "x='threshold'",
-            "a finite number",
-        )
-    return options
-
-
-def _check_threshold_options(**given: Any) -> None:
-    """Raise an error for options that only a chart over recall has."""
-    for name, value in given.items():
-        if value not in (None, False, "auto"):
-            raise OptionError(
-                f"{name}= is given with x='threshold'",
-                f"{name}= with x='recall' only",
-                "over thresholds each segment and model has a panel of its own",
-            )
-
-
-def chart_look(dark: Any, title: Any, width: int | None = None, height: int | None = None) -> Look:
-    """Check and return the options for the look of a chart."""
+def chart_look(dark: Any, title: Any, size: Any = None, width: Any = None) -> Look:
+    """Check and return the options for the look of a chart: the size, or the width, of a panel."""
     check_title(title)
-    return Look(check_option("dark", dark, (True, False)), title, width, height)
+    if width is not None and not _is_length(width):
+        raise OptionError(
+            f"width={shown(width)} is not the width of a panel",
+            f"an integer from {_SMALLEST} to {_LARGEST} pixels",
+        )
+    wide, high = (width, None) if size is None else _panel_size(size)
+    return Look(check_option("dark", dark, (True, False)), title, wide, high)
 
 
-def panel_size(size: Any) -> tuple[int | None, int | None]:
+def _panel_size(size: Any) -> tuple[int, int]:
     """Return the width and the height of a panel; one number is both."""
-    if size is None:
-        return None, None
     pair = tuple(size) if isinstance(size, Sequence) and len(size) == _SIDES else (size, size)
     if not all(map(_is_length, pair)):
         raise OptionError(
@@ -154,21 +258,12 @@ def panel_size(size: Any) -> tuple[int | None, int | None]:
     return pair
 
 
-def check_width(width: Any) -> None:
-    """Raise an error for what is not the width of a panel."""
-    if width is not None and not _is_length(width):
-        raise OptionError(
-            f"width={shown(width)} is not the width of a panel",
-            f"an integer from {_SMALLEST} to {_LARGEST} pixels",
-        )
-
-
 def _is_length(length: Any) -> bool:
     is_integer = isinstance(length, Integral) and not isinstance(length, bool)
     return is_integer and _SMALLEST <= length <= _LARGEST
 
 
-def _end(y: Any) -> float | Literal["auto"]:
+def axis_end(y: Any) -> float | Literal["auto"]:
     """Return where the axis of precision ends."""
     y = plain_option(y)
     if y == "auto":
@@ -178,7 +273,8 @@ def _end(y: Any) -> float | Literal["auto"]:
     raise OptionError(f"y={shown(y)} is not the end of an axis", "'auto', or a number up to 1")
 
 
-def _f_scores(iso_f1: Any) -> tuple[float, ...] | None:
+def f_scores(iso_f1: Any) -> tuple[float, ...] | None:
+    """Return the F1 scores that have lines, or ``None`` for the usual ones."""
     iso_f1 = plain_option(iso_f1)
     if iso_f1 is None:
         return None
@@ -194,7 +290,8 @@ def _f_scores(iso_f1: Any) -> tuple[float, ...] | None:
     return tuple(dict.fromkeys(scores))
 
 
-def _targets(points: Any) -> tuple[Target, ...]:
+def marked(points: Any) -> tuple[Target, ...]:
+    """Return the operating points to mark."""
     criteria = get_args(Criterion)
     example = "for example points={'recall': 0.9}"
     if points is None:
@@ -224,7 +321,8 @@ def _targets(points: Any) -> tuple[Target, ...]:
     return unique
 
 
-def _facet(facet: Any) -> Any:
+def facet_keys(facet: Any) -> Any:
+    """Return the keys that have panels, ``False``, or ``None`` to choose."""
     facet = plain_option(facet)
     names = [facet] if isinstance(facet, str) else facet
     if facet is None or facet is False:

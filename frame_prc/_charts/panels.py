@@ -13,11 +13,9 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.curve_rows import ChartRows
-from frame_prc._charts.layouts import ROC, PanelLayout
-from frame_prc._charts.markers import placed
+from frame_prc._charts.marks import ROC, PanelLayout, tooltip, tooltip_of, tooltips
+from frame_prc._charts.options import FAINT, AnyChart, Look
 from frame_prc._charts.text import short
-from frame_prc._charts.theme import FAINT, AnyChart, Look
-from frame_prc._charts.tooltips import tooltip, tooltip_of, tooltips
 
 _ROC = " · ROC"
 _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
@@ -216,7 +214,7 @@ class PanelRenderer:
     def _points(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         """Return markers."""
         fill = self._colour(alt.Fill, alt.FillValue)
-        points = alt.Chart(placed(rows, layout.width, layout.height, layout.top))
+        points = alt.Chart(_placed(rows, layout))
         return [self.marker(points, layout.x, layout.y, fill, xOffset=alt.ExprRef("datum.dx"))]
 
     def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, **look: Any) -> AnyChart:
@@ -368,3 +366,18 @@ def _layers(
 ) -> list[AnyChart]:
     """Return what draws rows, of each kind that has some."""
     return [layer for draw, rows in kinds if rows.height for layer in draw(rows, layout)]
+
+
+# --- markers that coincide are set apart -------------------------------------------------------
+
+_APART = 10.0  # px
+
+
+def _placed(points: pl.DataFrame, layout: PanelLayout) -> pl.DataFrame:
+    """Return the points that can be drawn, with the shift ``dx`` of those that are too close."""
+    drawable = points.drop_nulls(["recall", "precision"])
+    x = pl.col("recall") * layout.width
+    y = pl.col("precision") / layout.top * layout.height
+    place = ["criterion", (x / _APART).round(), (y / _APART).round()]
+    number = pl.int_range(pl.len()) - (pl.len() - 1) / 2
+    return drawable.with_columns(dx=(number * _APART).over(place))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.scores import mirrored
+from frame_prc._charts.marks import mirrored
+from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
+from frame_prc._charts.summary import time_axis
 from frame_prc._charts.summary_data import milliseconds
-from frame_prc._charts.summary_marks import PADDING
-from frame_prc._charts.summary_times import time_axis
+from frame_prc._charts.summary_panels import PADDING
 from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
-from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._lazy import parts_by
 from frame_prc._request.specs import MODEL, OF_WATCH
 from frame_prc.exceptions import DataError, FrameError
@@ -338,28 +338,21 @@ def _scores(result: _Result) -> AnyChart:
 
 def _thresholds(result: _Result) -> AnyChart:
     """Draw precision and recall over the number of alerts."""
-    look, lines = result.look, ["precision", "recall"]
-    colours = alt.Scale(domain=lines, range=look.colours(2))
+    look = result.look
+    colours = alt.Scale(domain=["precision", "recall"], range=look.colours(2))
 
     def panel(frame: pl.DataFrame) -> AnyChart:
-        long = frame.unpivot(
-            lines,
-            index=["threshold", "alerts_per_1000"],
-            variable_name="shown_line",
-            value_name="shown_share",
+        base = (
+            alt.Chart(frame)
+            .transform_fold(["precision", "recall"], as_=["shown_line", "shown_share"])
+            .transform_filter("isValid(datum.shown_share)")
+            .encode(
+                x=alt.X("alerts_per_1000:Q", title="alerts per 1,000 rows"),
+                y=alt.Y("shown_share:Q", title="precision, recall", scale=alt.Scale(domain=[0, 1])),
+                color=alt.Color("shown_line:N", scale=colours),
+            )
         )
-        base = alt.Chart(long.drop_nulls("shown_share")).encode(
-            x=alt.X("alerts_per_1000:Q", title="alerts per 1,000 rows"),
-            y=alt.Y("shown_share:Q", title="precision, recall", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("shown_line:N", scale=colours),
-        )
-        tips = [
-            alt.Tooltip("shown_line:N", title="line"),
-            alt.Tooltip("shown_share:Q", title="share", format=_NUMBER),
-            alt.Tooltip("threshold:Q"),
-            alt.Tooltip("alerts_per_1000:Q", title="alerts per 1,000 rows", format=_NUMBER),
-        ]
-        points = base.mark_circle(size=50).encode(tooltip=tips)
+        points = base.mark_circle(size=50).encode(tooltip=result.tooltips())
         return alt.layer(base.mark_line(), points)
 
     return _in_panels(result, panel)

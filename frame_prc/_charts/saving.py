@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from frame_prc._charts.options import Look
 from frame_prc._charts.text import safe
-from frame_prc._charts.theme import Look
 from frame_prc.exceptions import FileError
 
 if TYPE_CHECKING:

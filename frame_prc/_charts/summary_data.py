@@ -9,8 +9,7 @@ import polars as pl
 
 from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
-from frame_prc._charts.options import Sort
-from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
+from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, Sort
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import BELIEVED, FEW
@@ -171,11 +170,10 @@ def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
 
 def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows without an interval, or from too few rows to trust it."""
-    few = pl.col("status").is_in(FEW) if "status" in rows.columns else pl.lit(value=False)
-    missing = pl.col("ci_low").is_null() if "ci_low" in rows.columns else pl.lit(value=True)
-    # Of areas another status may take the place of the one that says so.
-    hidden = [AVERAGE_PRECISION in rows.columns and text.has_few(row) for row in rows.to_dicts()]
-    return rows.filter(few | missing | pl.Series(hidden, dtype=pl.Boolean))
+    if "ci_low" not in rows.columns:
+        return rows
+    hidden = text.is_few() if AVERAGE_PRECISION in rows.columns else pl.lit(value=False)
+    return rows.filter(pl.col("status").is_in(FEW) | pl.col("ci_low").is_null() | hidden)
 
 
 # --- what cannot be shown -------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""The text in a chart: names of segments, numbers, and notes, safe to draw and to put in HTML."""
+"""The text in a chart: names, numbers and notes, safe to draw and to put in HTML; round numbers."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -161,14 +162,16 @@ def size_text(row: dict[str, Any]) -> str:
     """Return the number of positives of a segment and of its rows, and whether they are few."""
     if row[AVERAGE_PRECISION] is None:
         return ""
-    few = " (few)" if has_few(row) else ""
+    few = " (few)" if row["few"] else ""
     return f"{count_text(row['n_pos'])} of {count_text(row['n'])} positive{few}"
 
 
-def has_few(row: dict[str, Any]) -> bool:
+def is_few() -> pl.Expr:
     """Return whether a segment has too few positives to trust its interval."""
-    hidden = row["status"] in {"no_negatives", "below_chance"}
-    return row["status"] in FEW_OF_POSITIVES or (hidden and row["n_pos"] < FEW_POSITIVES)
+    # Another status may take the place of the one that says so.
+    hidden = pl.col("status").is_in(["no_negatives", "below_chance"])
+    few = pl.col("status").is_in(FEW_OF_POSITIVES)
+    return few | (hidden & (pl.col("n_pos") < FEW_POSITIVES))
 
 
 def few_of(cluster: str | None, *, weighted: bool = False) -> str:
@@ -230,3 +233,40 @@ def paragraph(sentences: Iterable[str], width: int) -> list[str]:
     wrapped = (textwrap.wrap(text, narrower) for narrower in range(width // 2, width + 1))
     found = next(lines for lines in wrapped if len(lines) == count)
     return [line.replace(_NO_BREAK, " ") for line in found]
+
+
+# --- round numbers: steps of sliders, thresholds and axes --------------------------------------
+
+
+def round_step(step: float, *, up: bool) -> float:
+    """Return a power of ten, or twice or five times one, next to a step."""
+    if not step > 0:
+        return 1.0
+    # The logarithm of a step just below a power of ten is rounded to that of the power.
+    power = math.floor(math.log10(step))
+    choices = [float(f"{digit}e{power + more}") for more in (-1, 0, 1) for digit in (1, 2, 5)]
+    return min(c for c in choices if c >= step) if up else max(c for c in choices if c <= step)
+
+
+def multiple(count: int, step: float) -> float:
+    """Return a multiple of a round step without the error of the product."""
+    return round(count * step, max(-math.floor(math.log10(step)), 0))
+
+
+def ticks(low: float, high: float, count: int) -> list[float]:
+    """Return up to ``count + 1`` round values from ``low`` to ``high``."""
+    step = round_step((high - low) / count, up=True)
+    return [multiple(i, step) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def round_end(value: float) -> float:
+    """Return the end of an axis from 0 that has room for a value."""
+    power = math.floor(math.log10(value)) if value > 0 else 0
+    ends = [float(f"{digits}e{power}") for digits in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)]
+    return next(end for end in ends if end >= value)
+
+
+def digits_of(values: Sequence[float]) -> int:
+    """Return how many decimals tell all values."""
+    texts = (f"{value:.6f}".rstrip("0") for value in values)
+    return max((len(text.partition(".")[2]) for text in texts), default=0)

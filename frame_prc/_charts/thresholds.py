@@ -6,24 +6,30 @@ In a page a slider chooses the threshold; an image shows the one that it begins 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import polars as pl
 
+from frame_prc._charts.curve_rows import point_rows, spread, threshold_texts, with_rates
 from frame_prc._charts.curves import CurveChart, scales
-from frame_prc._charts.data import ChartSource
-from frame_prc._charts.layouts import PanelLayout, layouts_of
-from frame_prc._charts.options import ChartOptions
+from frame_prc._charts.data import ChartSource, EvaluatedSegments
+from frame_prc._charts.marks import COUNTS, PanelLayout, layouts_of, table, titles_of, tooltip_of
+from frame_prc._charts.options import AnyChart, ChartOptions, Look
 from frame_prc._charts.panels import PanelData, PanelRenderer, as_text, nearest_dot, ribbon
-from frame_prc._charts.tables import COUNTS, table, titles_of
-from frame_prc._charts.theme import AnyChart, Look
-from frame_prc._charts.threshold_rows import ThresholdRows, threshold_rows
-from frame_prc._charts.tooltips import tooltip_of
+from frame_prc._charts.text import multiple, round_step
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._request.specs import Target
+from frame_prc._request.values import Bins
+from frame_prc._tables.operating_points import OperatingPoints
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
+
 
 MEASURES = ("precision", "recall", "F1")
 _AT = "at"  # the parameter that the slider sets
@@ -246,3 +252,99 @@ def _text(column: str, value: str) -> str:
     count = f"format({value}, {value} % 1 == 0 ? ',.0f' : ',.2f')"
     number = f"({rates}) ? format({value}, '.3f') : {count}"
     return f"!isValid({value}) ? '-' : isString({value}) ? {value} : {number}"
+
+
+# --- its rows: exact counts at the thresholds that can be chosen -------------------------------
+
+_MOST_THRESHOLDS = 240
+_MOST_ROWS = 4_200  # of all lines
+_MOST_ROWS_WITH_BEST = 4_900  # Altair draws up to 5,000
+_STEPS = 1000  # of the slider
+
+_TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
+
+
+@dataclass(frozen=True)
+class Slider:
+    """The thresholds that can be chosen: their range, the step, and the one to begin with."""
+
+    lowest: float
+    highest: float
+    step: float
+    value: float
+
+
+@dataclass(frozen=True)
+class ThresholdRows:
+    """A row per line and threshold, with counts and rates.
+
+    ``is_exact`` says that every score is a threshold. ``best`` has the point of the largest F1 of
+    each line, ``points`` those of ``points=``. Without a finite score there is no ``slider``.
+    """
+
+    rows: pl.DataFrame
+    is_exact: bool
+    best: pl.DataFrame
+    points: pl.DataFrame
+    slider: Slider | None
+
+
+def threshold_rows(
+    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
+) -> ThresholdRows:
+    """Return the rows of a chart over thresholds."""
+    best = _finite(segments.of_counts(OperatingPoints([Target("f_beta", 1.0)])))
+    marked = point_rows(segments, lines, options.others)
+    # Their thresholds are text.
+    number = pl.col("threshold").cast(pl.Float64)
+    points = _finite(marked.with_columns(number)) if marked.height else marked
+    scores = segments.finite_scores()
+    special = {*best["threshold"], *([] if options.threshold is None else [options.threshold])}
+    drawn = max(lines[AVERAGE_PRECISION].count(), 1)
+    # Every line has rows at the best thresholds of all.
+    room = min(_MOST_ROWS // drawn, _MOST_ROWS_WITH_BEST // drawn - len(special))
+    most = min(_MOST_THRESHOLDS, room)
+    chosen = sorted({*spread(scores, most), *special})
+    rows = _rates(segments, lines, chosen, options) if chosen else pl.DataFrame()
+    known = best.drop_nulls("f_score").rename({"f_score": "F1"})
+    thresholds = [] if rows.is_empty() else rows["threshold"].unique().sort().to_list()
+    slider = _slider(thresholds, known["threshold"], options.threshold) if thresholds else None
+    return ThresholdRows(rows, scores.len() <= most, known, points, slider)
+
+
+def _finite(points: pl.DataFrame) -> pl.DataFrame:
+    """Return points with a finite threshold."""
+    return points.filter(pl.col("threshold").is_finite())
+
+
+def _rates(
+    segments: EvaluatedSegments,
+    lines: pl.DataFrame,
+    thresholds: Sequence[float],
+    options: ChartOptions,
+) -> pl.DataFrame:
+    level = options.level if options.intervals else None
+    # As a Float32, a large threshold is infinite.
+    bins = Bins(list(thresholds), ascending=segments.given.ascending)
+    points = _finite(segments.at_thresholds(bins, level))
+    named = lines.select("line", name="panel_name").join(
+        points, on="line", maintain_order="left_right"
+    )
+    rows = with_rates(named).with_columns(threshold_text=threshold_texts())
+    # Sums of weights and thresholds have all of their digits.
+    return rows.with_columns(pl.col("^(precision|recall|F1|predicted_rate).*$").round_sig_figs(5))
+
+
+def _slider(thresholds: Sequence[float], best: Iterable[float], given: float | None) -> Slider:
+    """Return the slider; it begins at the median of the best thresholds unless one is given."""
+    lowest, highest = thresholds[0], thresholds[-1]
+    # The difference of the largest numbers would be infinite.
+    step = round_step(highest / _STEPS - lowest / _STEPS, up=False)
+    middle = sorted(best)
+    value = middle[(len(middle) - 1) // 2] if given is None and middle else given
+    return Slider(
+        lowest=multiple(math.floor(lowest / step), step),
+        highest=min(multiple(math.ceil(highest / step), step), sys.float_info.max),
+        step=step,
+        value=lowest if value is None else value,
+    )

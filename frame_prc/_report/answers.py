@@ -19,7 +19,6 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
 from frame_prc._report.evaluation import BETTER, FEWEST_OF_REFERENCE, SMALL, WORSE, Evaluation
-from frame_prc._report.period import kind_of_segments, unit_of_period
 from frame_prc._report.sentences import (
     MOST_NAMED,
     comparisons_of_best,
@@ -27,11 +26,13 @@ from frame_prc._report.sentences import (
     interval_text,
     is_shown,
     isolated,
+    kind_of_segments,
     listed,
     p_text,
     rates_text,
     segments_text,
     signed_text,
+    unit_of_period,
 )
 
 NAMED = 2  # segments

@@ -1,26 +1,28 @@
-"""The numbers of a report as JSON, with keys that stay the same: ``report.schema.json``."""
+"""The files of a report: the page, and its numbers as JSON (``report.schema.json``)."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from frame_prc._charts.text import percent_text
 from frame_prc._curves.logit_intervals import FEW_SCORES
-from frame_prc._inference.estimates import models_with_few_scores
-from frame_prc._report.answers import Answer
+from frame_prc._files import atomic_write, check_writable, path_of
+from frame_prc._report.answers import Answer, answers
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.period import period
-from frame_prc._report.sentences import isolated, listed
+from frame_prc._report.sentences import isolated, listed, period
+from frame_prc._request.hints import check_installed
+from frame_prc.exceptions import FileError
 
 FORMAT = "frame_prc report 1"
 
 _EXACT = frozenset({"threshold", "best_f1_threshold", "grid", "start"})
-_FEW_SCORES = 2  # of so few rows, no model has more
 
 
 def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> dict[str, Any]:
@@ -40,8 +42,8 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
         "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
         "over_time": _over_time(found.in_order),
         "shown": {
-            "segments": [keys.of[number] for number in found.shown.segments],
-            "judged_by": found.shown.judged_by,
+            "segments": [keys.of[number] for number in found.shown],
+            "judged_by": None if found.shows_all else found.best,
         },
         "curves": keys.lines(found.curves),
         "thresholds": keys.lines(found.thresholds),
@@ -213,15 +215,6 @@ def _conventions(found: Evaluation) -> Iterator[str]:
     yield missing[found.asked.missing]
 
 
-def _with_few_scores(found: Evaluation) -> list[str]:
-    """Return the models of more than two rows whose scores are no more than two values."""
-    sizes = dict(found.pooled.select("model", "n").rows())
-    few = models_with_few_scores(found.rows).filter(FEW_SCORES).collect()
-    names = few[found.rows.model_keys[0]].cast(pl.String) if found.rows.model_keys else found.models
-    affected = {"null" if name is None else name for name in names} if few.height else set()
-    return [m for m in found.models if m in affected and sizes.get(m, 0) > _FEW_SCORES]
-
-
 def _warnings(found: Evaluation) -> Iterator[str]:
     if found.rows.columns.lacks_squares:
         yield (
@@ -230,9 +223,62 @@ def _warnings(found: Evaluation) -> Iterator[str]:
         )
     if "below_chance" in found.pooled["status"]:
         yield "A model is worse than a random ranking: is a lower score better?"
-    if named := [isolated(model) for model in _with_few_scores(found)]:
+    few = found.pooled.filter(status=FEW_SCORES)["model"]
+    if named := [isolated(model) for model in found.models if model in few]:
         yield (
             f"{listed(named)} {'has' if len(named) == 1 else 'have'} no more than two different "
             "scores, like the predictions 0 and 1. The average precision is then that of a single "
             "threshold: pass the scores or probabilities that the predictions were made from."
         )
+
+
+# --- files -------------------------------------------------------------------------------------
+
+_PACKAGES = {"altair": "Altair", "jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
+_PAGE, _NUMBERS = ".html", ".json"
+_FIRST = f'{{"format":"{FORMAT}"'
+
+
+def report_paths(path: Any) -> list[Path]:
+    """Return the files to write, or raise an error if they cannot be written."""
+    allowed = f"{_PAGE} for the page and its numbers, {_NUMBERS} for the numbers alone"
+    example = "report('report.html', 'truth', 'score')"
+    given = path_of(path, (_PAGE, _NUMBERS), allowed, example)
+    suffix = given.suffix.lower()
+    paths = [given] if suffix == _NUMBERS else [given, given.with_suffix(_NUMBERS)]
+    for file in paths:
+        check_writable(file)
+    if suffix == _PAGE:
+        for module, name in _PACKAGES.items():
+            check_installed(module, name, "the page of a report")
+        _check_not_foreign(paths[1])
+    return paths
+
+
+def _check_not_foreign(numbers: Path) -> None:
+    """Raise an error if the numbers would overwrite a file that was not written here."""
+    if not numbers.is_file():
+        return
+    with numbers.open("rb") as file:
+        start = file.read(len(_FIRST))
+    if start != _FIRST.encode():
+        raise FileError(
+            f"{os.fspath(numbers)!r} exists and was not written by frame_prc",
+            "a new file, or one that frame_prc wrote",
+            "choose another name for the page: its numbers have the same name, with .json",
+        )
+
+
+def write(found: Evaluation, paths: list[Path]) -> None:
+    """Write the page, if there is one among the paths, and the numbers."""
+    *pages, _ = paths
+    facts, told = evaluated(found), answers(found)
+    texts = []
+    if pages:
+        from frame_prc._report.page import page  # noqa: PLC0415 - needs an extra
+
+        texts.append(page(found, facts, told))
+    texts.append(f"{to_json(document(found, facts, told))}\n")
+    with atomic_write(*paths) as parts:
+        for part, text in zip(parts, texts, strict=True):
+            part.write_text(text, encoding="utf-8", newline="\n")

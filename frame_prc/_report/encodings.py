@@ -9,8 +9,8 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.steps import round_end
-from frame_prc._charts.theme import AnyChart, Look
+from frame_prc._charts.options import AnyChart, Look
+from frame_prc._charts.text import round_end
 from frame_prc._curves.logit_intervals import FEW
 from frame_prc._report.evaluation import Evaluation
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache, cached_property
@@ -11,16 +11,21 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._charts.curve_rows import overlay_rows
-from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
+from frame_prc._charts.curve_rows import overlay_rows, spread, with_rates
+from frame_prc._charts.data import (
+    LIMITS,
+    ChartSource,
+    EvaluatedSegments,
+    points_with_limits,
+    source_of_rows,
+)
+from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._charts.summary_data import dots_of, ends_and_largest, is_ordered, split_keys
-from frame_prc._charts.text import has_few, make_unique, safe, short
-from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
+from frame_prc._charts.text import is_few, make_unique, safe, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
-from frame_prc._report.lines import Lines
 from frame_prc._report.options import Options
 from frame_prc._request.comparisons import (
     models_compared,
@@ -29,6 +34,7 @@ from frame_prc._request.comparisons import (
 from frame_prc._request.options import bin_edges
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Target
+from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
@@ -50,21 +56,27 @@ BUDGETS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _DIGITS = 4  # of a threshold, at least
 _OF_EACH = 20  # worst, best and largest
 _POINTS = 300  # of a curve of all rows
+# Of all lines together, and of one at least and at most.
+_ROWS_OF_CURVES, _ROWS_OF_THRESHOLDS = (20_000, 30, 300), (24_000, 40, 200)
 _SCORE_BINS, _RELIABILITY_BINS = 50, 10
 _MOST_PANELS = 24
 FEWEST_OF_REFERENCE, _REFERENCE, _MOST_LOOKS = 2, 8, 1_000  # periods
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The numbers of the segments that are shown, in the order of the keys.
+class Part:
+    """What was evaluated, with the segment and the model of each ``line``."""
 
-    ``judged_by`` is the model by which the worst and the best were chosen; ``None`` if all segments
-    are shown.
-    """
+    found: EvaluatedSegments
+    lines: pl.DataFrame
 
-    segments: list[int]
-    judged_by: str | None
+    def named(self, points: pl.DataFrame) -> pl.DataFrame:
+        """Return points of lines with their segment and model."""
+        return left_join(points, self.lines, ["line"])
+
+    def of(self, table: Table) -> pl.DataFrame:
+        """Return a table that counts are enough for."""
+        return self.named(self.found.of_counts(table))
 
 
 @dataclass(frozen=True)
@@ -173,13 +185,16 @@ class Evaluation:
         return max(known, key=lambda model: areas[model], default=self.models[0])
 
     @cached_property
-    def shown(self) -> Shown:
+    def shown(self) -> list[int]:
         """The segments that have curves: all, if a chart can show them, or those at the ends."""
-        numbers = self.segments["segment"].to_list()
-        if len(numbers) <= MOST_SEGMENTS:
-            return Shown(numbers, None)
-        own = self.of_segments(self.best)
-        return Shown(ends_and_largest(own, CALIBRATED, _OF_EACH), self.best)
+        if self.shows_all:
+            return self.segments["segment"].to_list()
+        return ends_and_largest(self.of_segments(self.best), CALIBRATED, _OF_EACH)
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether all segments have curves; else the best model chose those at the ends."""
+        return self.segments.height <= MOST_SEGMENTS
 
     # --- comparisons -----------------------------------------------------------------------------
 
@@ -296,11 +311,12 @@ class Evaluation:
         """What each segment of the best model is beside the others, in the order of the page."""
         is_worse, is_better = (self._shown_to_be(sign) for sign in (-1, 1))
         table = self.of_segments(self.best)
-        # Another status may take the place of the one that says so.
-        few = [has_few(row) and row["status"] not in FEW for row in table.to_dicts()]
-        hidden = pl.when(pl.Series(few, dtype=pl.Boolean)).then(pl.lit("few_positives"))
+        hidden = pl.when(is_few(), ~pl.col("status").is_in(FEW)).then(pl.lit("few_positives"))
         table = table.with_columns(status=hidden.otherwise("status"))
-        untested = ~pl.col("segment").is_in(self._tested) & pl.lit(self.against_others.height > 0)
+        untested = pl.lit(value=False)
+        if self.against_others.height:
+            own = self.against_others.filter(pl.col("p_value").is_not_null(), model=self.best)
+            untested = ~pl.col("segment").is_in(own["segment"].implode())
         unjudged = (
             pl.col("status").is_in(TOO_SMALL)
             | pl.col(CALIBRATED).is_null()
@@ -320,14 +336,6 @@ class Evaluation:
         by = ["segment"] if self.in_time else ["standing", CALIBRATED, "segment"]
         return table.sort(by, nulls_last=True)
 
-    @property
-    def _tested(self) -> list[int]:
-        """The segments of the best model that could be compared with the others."""
-        if self.against_others.is_empty():
-            return []
-        own = self.against_others.filter(pl.col("p_value").is_not_null(), model=self.best)
-        return own["segment"].to_list()
-
     def segments_that_are(self, standing: str) -> list[int]:
         """Return the numbers of the segments with a standing, in the order of the page."""
         return self.standings.filter(standing=standing)["segment"].to_list()
@@ -344,25 +352,40 @@ class Evaluation:
     # --- curves ----------------------------------------------------------------------------------
 
     @cached_property
-    def _all_rows(self) -> tuple[EvaluatedSegments, pl.DataFrame]:
-        """All rows, which have no number if they are not one of the segments, and their lines."""
-        if self.segments.height == 1:
-            return self._found, self._names.lines
-        pooled = self._found.of_all_rows(self.options.level)
-        lines = _Names.of(pooled, self.asked).lines
-        return pooled, lines.with_columns(segment=pl.lit(None, lines.schema["segment"]))
+    def _part(self) -> Part:
+        return Part(self._found, self._names.lines)
 
     @cached_property
-    def _lines(self) -> Lines:
-        """The lines of pictures: all rows first, if they are not one of the segments."""
-        parts = [(self._found, self._names.lines)]
-        if self.segments.height > 1:
-            parts.insert(0, self._all_rows)
-        return Lines(parts, self.shown.segments, len(self.models))
+    def _all_rows(self) -> Part:
+        """All rows, which have no number if they are not one of the segments."""
+        if self.segments.height == 1:
+            return self._part
+        pooled = self._found.of_all_rows(self.options.level)
+        lines = _Names.of(pooled, self.asked).lines
+        return Part(pooled, lines.with_columns(segment=pl.lit(None, lines.schema["segment"])))
+
+    @property
+    def _parts(self) -> list[Part]:
+        """What has lines: all rows first, if they are not one of the segments."""
+        return [self._part] if self.segments.height == 1 else [self._all_rows, self._part]
+
+    def _of_shown(
+        self, points: Callable[[EvaluatedSegments], pl.DataFrame], columns: Sequence[str]
+    ) -> pl.DataFrame:
+        """Return the points of all lines, of which there are those of the segments shown."""
+        joined = pl.concat([p.named(points(p.found)) for p in self._parts], how="diagonal")
+        is_shown = pl.col("segment").is_null() | pl.col("segment").is_in(self.shown)
+        number = pl.col("threshold").cast(pl.Float64)
+        return joined.filter(is_shown).with_columns(number).select("model", "segment", *columns)
+
+    def _share_of(self, rows: int, lowest: int, highest: int) -> int:
+        """Return how many of some rows each line may have."""
+        lines = (len(self.shown) + len(self._parts) - 1) * len(self.models)
+        return max(lowest, min(rows // max(lines, 1), highest))
 
     @cached_property
     def _scores(self) -> pl.Series:
-        return self._all_rows[0].finite_scores()
+        return self._all_rows.found.finite_scores()
 
     def threshold_text(self, value: float | None) -> str:
         """Return a threshold with at least four digits, and as many as tell its rows.
@@ -386,29 +409,27 @@ class Evaluation:
         best = self.of_best.get("best_f1_threshold")
         if best is None:
             return None
-        rows, lines = self._all_rows
-        points = left_join(
-            rows.of_counts(OperatingPoints([Target("threshold", best)])), lines, ["line"]
-        )
+        points = self._all_rows.of(OperatingPoints([Target("threshold", best)]))
         return points.filter(model=self.best).row(0, named=True)
 
     @cached_property
     def budgets(self) -> pl.DataFrame:
         """As :func:`frame_prc.threshold_table` for all rows, at the same shares of the rows."""
-        rows, lines = self._all_rows
         targets = [Target("predicted_rate", share) for share in BUDGETS]
-        points = rows.of_counts(OperatingPoints(targets))
-        return left_join(points, lines, ["line"]).filter(pl.col("threshold").is_finite())
+        points = self._all_rows.of(OperatingPoints(targets))
+        return points.filter(pl.col("threshold").is_finite())
 
     @cached_property
     def curves(self) -> pl.DataFrame:
         """Points of thinned curves of the segments shown."""
-        return self._lines.curves()
+        most = self._share_of(*_ROWS_OF_CURVES)
+        columns = ("threshold", "recall", "precision", "precision_error")
+        return self._of_shown(lambda found: found.curves(most), columns)
 
     @property
     def curves_behind(self) -> pl.DataFrame:
         """The curve of all rows of the best model, at the prevalence of each ``panel``."""
-        is_shown = pl.col("segment").is_in(self.shown.segments)
+        is_shown = pl.col("segment").is_in(self.shown)
         lines = self._names.lines.filter(is_shown, model=self.best)
         panels = lines.select("line", panel="segment", series="model")
         return overlay_rows(self._found, panels, "pooled")
@@ -416,14 +437,12 @@ class Evaluation:
     @property
     def curves_of_all(self) -> pl.DataFrame:
         """Points of thinned curves of all rows, with their counts."""
-        rows, lines = self._all_rows
-        return left_join(rows.curves(_POINTS), lines, ["line"])
+        return self._all_rows.named(self._all_rows.found.curves(_POINTS))
 
     @property
     def score_bins(self) -> pl.DataFrame:
         """The share of each class of all rows in bins of the finite scores."""
-        rows, lines = self._all_rows
-        return left_join(rows.of_counts(ScoreBins(_SCORE_BINS)), lines, ["line"])
+        return self._all_rows.of(ScoreBins(_SCORE_BINS))
 
     @property
     def reliability_panels(self) -> int:
@@ -434,15 +453,23 @@ class Evaluation:
     def reliability(self) -> pl.DataFrame:
         """As :func:`frame_prc.reliability` for the segments, or all rows if these are many."""
         by_segment = self.reliability_panels == self.segments.height
-        rows, lines = (self._found, self._names.lines) if by_segment else self._all_rows
-        bins = rows.of_rows(Reliability(bin_edges(_RELIABILITY_BINS), self.options.level))
-        return left_join(bins, lines, ["line"])
+        part = self._part if by_segment else self._all_rows
+        table = Reliability(bin_edges(_RELIABILITY_BINS), self.options.level)
+        return part.named(part.found.of_rows(table))
 
     @cached_property
     def thresholds(self) -> pl.DataFrame:
         """Counts at the same thresholds in all segments shown, those of the best F1 among them."""
         best = self.pooled["best_f1_threshold"].drop_nulls().cast(pl.Float64)
-        return self._lines.thresholds(list(filter(math.isfinite, best)), self.options.level)
+        chosen = spread(self._scores, self._share_of(*_ROWS_OF_THRESHOLDS))
+        if not chosen:
+            return pl.DataFrame()
+        bins = Bins(sorted({*chosen, *filter(math.isfinite, best)}), ascending=self.asked.ascending)
+        points = self._of_shown(
+            lambda found: points_with_limits(found, bins, self.options.level),
+            ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", *LIMITS),
+        )
+        return with_rates(points.filter(pl.col("threshold").is_finite()))
 
 
 def scorecard_of(options: Options) -> Summary:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import check_title, compared_at, confidence, is_list
+from frame_prc._request.options import check_title, compared_at, is_list
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Calibration
 from frame_prc.exceptions import OptionError, shown, type_name
@@ -24,14 +24,10 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a report.
-
-    ``calibrate`` is as given, and ``calibration`` what it means.
-    """
+    """The options of a report; ``calibrate`` is as given."""
 
     level: float
     calibrate: Any
-    calibration: Calibration
     baseline: str | None
     sections: tuple[Section, ...]
     title: str | None
@@ -39,36 +35,24 @@ class Options:
     date: str | None
     accent: str | None
 
+    def __post_init__(self) -> None:
+        check_title(self.title, "title")
+        check_title(self.note, "note")
+        if self.accent is not None and not _is_colour(self.accent):
+            raise OptionError(
+                f"accent={shown(self.accent)} is not a colour",
+                "six hexadecimal digits, such as '#0072b2'",
+            )
+        compared_at(self.calibrate)
 
-def report_options(
-    ci: Any,
-    calibrate: Any,
-    baseline: str | None,
-    sections: Section | Sequence[Section] | None,
-    *,
-    title: str | None,
-    note: str | None,
-    day: str | date | None,
-    accent: str | None,
-) -> Options:
-    """Return the options of a report, or raise an error."""
-    reference = "highest" if calibrate is None else calibrate
-    for name, value in (("title", title), ("note", note)):
-        check_title(value, name)
-    return Options(
-        level=confidence(ci),
-        calibrate=reference,
-        calibration=compared_at(reference),
-        baseline=baseline,
-        sections=_sections(sections),
-        title=title,
-        note=note,
-        date=_day(day),
-        accent=_accent(accent),
-    )
+    @property
+    def calibration(self) -> Calibration:
+        """The prevalence at which segments are compared."""
+        return compared_at(self.calibrate)
 
 
-def _sections(asked: Section | Sequence[Section] | None) -> tuple[Section, ...]:
+def sections_of(asked: Section | Sequence[Section] | None) -> tuple[Section, ...]:
+    """Return the sections of a page, in their order."""
     if asked is None:
         return USUAL
     listed = list(asked) if is_list(asked) else [asked]
@@ -79,7 +63,8 @@ def _sections(asked: Section | Sequence[Section] | None) -> tuple[Section, ...]:
     return tuple(name for name in allowed if name in known)
 
 
-def _day(given: str | date | None) -> str | None:
+def date_text(given: str | date | None) -> str | None:
+    """Return what is printed as the date."""
     if isinstance(given, date):
         return given.isoformat()
     if given is None or isinstance(given, str):
@@ -89,9 +74,5 @@ def _day(given: str | date | None) -> str | None:
     )
 
 
-def _accent(given: str | None) -> str | None:
-    if given is None or (isinstance(given, str) and _COLOUR.fullmatch(given)):
-        return given
-    raise OptionError(
-        f"accent={shown(given)} is not a colour", "six hexadecimal digits, such as '#0072b2'"
-    )
+def _is_colour(text: Any) -> bool:
+    return isinstance(text, str) and _COLOUR.fullmatch(text) is not None

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import resources
@@ -23,16 +23,19 @@ from markupsafe import Markup
 
 from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height, held
+from frame_prc._charts.data import LIMITS
+from frame_prc._charts.options import MOST_COLOURS
+from frame_prc._charts.text import status_text
+from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
+from frame_prc._lazy import left_join
 from frame_prc._report.answers import NAMED, Answer, lowest_segments
-from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
-from frame_prc._report.encodings import colours_of_models
-from frame_prc._report.evaluation import BETTER, BUDGETS, SMALL, WORSE, Evaluation
-from frame_prc._report.lines import LIMITS
-from frame_prc._report.sentences import isolated, listed
-from frame_prc._report.table import scorecard
+from frame_prc._report.encodings import DARK_LOOK, LOOK, colours_of_models
+from frame_prc._report.evaluation import BETTER, BUDGETS, OPEN, SMALL, WORSE, Evaluation
+from frame_prc._report.pictures import pictures
+from frame_prc._report.sentences import isolated, listed, period
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
 _TITLE = "Precision-recall report"
@@ -118,7 +121,7 @@ def _lowest(found: Evaluation) -> list[tuple[int, str]]:
     if found.segments.height == 1:
         return []
     lowest = lowest_segments(found)
-    return [(number, found.names[number]) for number in lowest if number in found.shown.segments]
+    return [(number, found.names[number]) for number in lowest if number in found.shown]
 
 
 def _ticked(found: Evaluation, chosen: Sequence[int | None]) -> str:
@@ -129,10 +132,10 @@ def _ticked(found: Evaluation, chosen: Sequence[int | None]) -> str:
 
 def _shown_of(found: Evaluation) -> str:
     """Return which segments have curves, if not all have."""
-    if found.shown.judged_by is None:
+    if found.shows_all:
         return ""
     return (
-        f"The page has curves of {len(found.shown.segments):,} of {found.segments.height:,} "
+        f"The page has curves of {len(found.shown):,} of {found.segments.height:,} "
         "segments: of the 20 worst, the 20 best and the 20 largest."
     )
 
@@ -160,7 +163,7 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "names": found.segments["name"].to_list(),
         "ascending": found.asked.ascending,
         "alpha": found.alpha,
-        "shown": found.shown.segments,
+        "shown": found.shown,
         "chosen": _chosen(found),
         "mostChosen": MOST_CHOSEN,
         "columns": scorecard(found),
@@ -183,7 +186,7 @@ def _chosen(found: Evaluation) -> list[int | None]:
     worse, better = (found.segments_that_are(standing) for standing in (WORSE, BETTER))
     judged = found.standings.filter(pl.col("standing") != SMALL).sort(CALIBRATED)["segment"]
     named = [*worse[:NAMED], *better[::-1][:NAMED]] or [*judged.head(1), *judged.tail(1)]
-    shown = [number for number in dict.fromkeys(named) if number in found.shown.segments]
+    shown = [number for number in dict.fromkeys(named) if number in found.shown]
     return [None, *shown]
 
 
@@ -271,3 +274,159 @@ def _cache_folder() -> Path:
     name = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
     given = os.environ.get(name)
     return (Path(given) if given else Path.home() / ".cache") / "frame_prc"
+
+
+# --- the table: a row per segment, the models side by side -------------------------------------
+
+# The columns of measures, by their labels, with the ends of their intervals.
+_MEASURES = {
+    "Calibrated AP": (CALIBRATED, f"{CALIBRATED}_low", f"{CALIBRATED}_high"),
+    "AP": (AVERAGE_PRECISION, "ci_low", "ci_high"),
+    "Lift": ("lift",),
+}
+
+Column = dict[str, Any]
+
+
+def scorecard(found: Evaluation) -> list[Column]:
+    """Return the columns of the table: their names, and values in the order of the keys."""
+    first, *sizes, prevalence = _columns_of_sizes(found)
+    calibrated, *others = (
+        [_of_model(found, model, label, *columns) for model in found.models]
+        for label, columns in _MEASURES.items()
+    )
+    return [
+        first,
+        *_standings(found),
+        *sizes,
+        *calibrated,
+        *_against_others(found),
+        *_of_difference(found),
+        prevalence,
+        *(column for columns in others for column in columns),
+    ]
+
+
+def _column(label: str, kind: str, values: pl.Series | list[Any], **more: Any) -> Column:
+    return {"label": label, "kind": kind, "values": list(values), **more}
+
+
+def _columns_of_sizes(found: Evaluation) -> list[Column]:
+    """Return the names, sizes and statuses; of models that differ, the larger size."""
+    own = found.scorecard.filter(level="segment")
+    by_segment = own.group_by("segment").agg(pl.col("n", "n_pos", "prevalence").max(), "status")
+    rows = by_segment.sort("segment")
+    statuses = [", ".join(map(status_text, dict.fromkeys(names))) for names in rows["status"]]
+    notes = ["" if status == "ok" else status for status in statuses]
+    return [
+        _column(_title(found), "text", found.segments["name"], notes=notes),
+        _column("Rows", "count", rows["n"]),
+        _column("Positives", "count", rows["n_pos"]),
+        _column("Prevalence", "rate", rows["prevalence"]),
+    ]
+
+
+def _standings(found: Evaluation) -> list[Column]:
+    """Return which segments are shown to be worse or better than the others."""
+    if found.against_others.is_empty():
+        return []
+    words = {WORSE: "worse", BETTER: "better", SMALL: "too small", OPEN: "undecided"}
+    ordered = found.standings.sort("segment")["standing"]
+    return [_column("Beside the others", "text", [words[one] for one in ordered])]
+
+
+def _title(found: Evaluation) -> str:
+    """Return the title of the names; those of weeks are their first days."""
+    of_keys = period(found) if len(found.keys) == 1 else None
+    if of_keys is None or of_keys["unit"] is None:
+        return "Segment"
+    unit: str = of_keys["unit"].capitalize()
+    return unit if unit == "Day" else f"{unit} from"
+
+
+def _model(found: Evaluation, *models: str) -> dict[str, str]:
+    """Return the model of a column, or the pair of models, if there are several."""
+    if len(found.models) == 1:
+        return {}
+    return {"model": " \N{MINUS SIGN} ".join(found.short_names[model] for model in models)}
+
+
+def _of_model(found: Evaluation, model: str, label: str, name: str, *ends: str) -> Column:
+    """Return a measure of a model."""
+    rows = left_join(found.segments, found.of_segments(model), ["segment"])
+    return _column(label, "rate", rows[name], **_model(found, model), **_ends(rows, *ends))
+
+
+def _ends(rows: pl.DataFrame, *names: str) -> dict[str, list[float | None]]:
+    return {end: rows[name].to_list() for end, name in zip(("low", "high"), names, strict=False)}
+
+
+def _against_others(found: Evaluation) -> Iterator[Column]:
+    """Yield whether segments differ from the others."""
+    for model in found.models if found.against_others.height else []:
+        own = found.against_others.filter(model=model)
+        rows = left_join(found.segments, own, ["segment"])
+        p_values = rows["p_adjusted"]
+        yield _column("p against the others", "p", p_values, **_model(found, model))
+
+
+def _of_difference(found: Evaluation) -> Iterator[Column]:
+    """Yield the differences of models."""
+    if found.differences.is_empty():
+        return
+    for (a, b), own in found.differences.group_by("model", "baseline", maintain_order=True):
+        rows = left_join(found.segments, own, ["segment"])
+        of_models, ends = _model(found, a, b), _ends(rows, "ci_low", "ci_high")
+        yield _column("Difference", "rate", rows["difference"], **of_models, **ends)
+        yield _column("p of the difference", "p", rows["p_adjusted"], **of_models)
+
+
+# --- the specifications of pictures, once for each colour scheme -------------------------------
+
+MOST_CHOSEN = 5  # segments, beside all rows
+
+DARK = dict(
+    zip(
+        *(
+            [look.background, look.text, look.muted, look.faint, *look.colours(MOST_COLOURS)]
+            for look in (LOOK, DARK_LOOK)
+        ),
+        strict=True,
+    )
+)
+# What may hold names from the data, one of which may read like a colour.
+_NO_COLOURS = frozenset({"data", "domain", "sort", "text", "subtitle", "name"})
+Spec = dict[str, Any]
+
+
+def specifications(found: Evaluation) -> dict[str, dict[str, Spec]]:
+    """Return the specification of each picture, by its name and the colour scheme."""
+    # They differ by their data only from charts that tests validate, which takes its time.
+    made = {name: chart.to_dict(validate=False) for name, chart in pictures(found).items()}
+    light = {name: _with_plain_names(spec) for name, spec in made.items()}
+    return {name: {"light": spec, "dark": _darkened(spec)} for name, spec in light.items()}
+
+
+def _with_plain_names(spec: Spec) -> Spec:
+    """Return a specification with numbered data sets: Altair names them by all of their digits."""
+    sets = spec.get("datasets", {})
+    names = {name: f"rows {number}" for number, name in enumerate(sets) if name.startswith("data-")}
+    renamed = {names.get(name, name): rows for name, rows in sets.items()}
+    named: Spec = _replaced(spec, names, {"datasets"})
+    return named | {"datasets": renamed} if sets else named
+
+
+def _darkened(spec: Spec) -> Spec:
+    """Return a specification with the colours for a dark background, and without its data."""
+    drawn = {key: part for key, part in spec.items() if key != "datasets"}
+    dark: Spec = _replaced(drawn, DARK, _NO_COLOURS)
+    return dark
+
+
+def _replaced(part: Any, words: Mapping[str, str], kept: Collection[str]) -> Any:
+    """Return a part of a specification with other words, but not in what is under these keys."""
+    if isinstance(part, dict):
+        return {k: v if k in kept else _replaced(v, words, kept) for k, v in part.items()}
+    if isinstance(part, list):
+        return [_replaced(inner, words, kept) for inner in part]
+    return words.get(part, part) if isinstance(part, str) else part

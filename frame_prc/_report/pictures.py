@@ -10,13 +10,11 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.data import ChartSource
-from frame_prc._charts.options import ISO_F1
-from frame_prc._charts.scores import mirrored
-from frame_prc._charts.summary import plot_summary
+from frame_prc._charts.marks import mirrored
+from frame_prc._charts.options import ISO_F1, AnyChart
+from frame_prc._charts.summary import moments, plot_summary, time_axis
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
-from frame_prc._charts.summary_times import moments, time_axis
 from frame_prc._charts.text import rate_text, safe, share_text, short
-from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.operating_points import iso_lines
@@ -36,8 +34,7 @@ from frame_prc._report.encodings import (
     wide,
 )
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
-from frame_prc._report.period import unit_of_period
-from frame_prc._report.sentences import comparisons_told
+from frame_prc._report.sentences import comparisons_told, unit_of_period
 from frame_prc.exceptions import DataError
 
 _STEP = 36  # px, of a row
@@ -221,7 +218,7 @@ def _areas(found: Evaluation) -> AnyChart | None:
         return _areas_of(found, found.source)
     except DataError:
         segments = found.source.evaluate(found.options.level)
-    chosen = found.segments.filter(pl.col("segment").is_in(found.shown.segments))
+    chosen = found.segments.filter(pl.col("segment").is_in(found.shown))
     _, own = split_keys(segments.keys)
     keys = chosen.drop("segment", "name").rename(dict(zip(key_names(len(own)), own, strict=True)))
     table = join(segments.table, keys, on=own, how="semi", nulls_equal=True)

@@ -80,13 +80,13 @@ def plot_table(
     >>> type(chart).__name__
     'LayerChart'
     """
-    from frame_prc._charts.options import chart_look, check_altair, panel_size
+    from frame_prc._charts.options import chart_look, check_altair
 
     check_frame(frame, takes_counts=False)
     check_altair("plot_table")
     from frame_prc._charts.results import draw_result  # now that Altair is there
 
-    look = chart_look(dark, title, *panel_size(size))
+    look = chart_look(dark, title, size)
     return draw_result(scan_all(frame).collect(), look)
 
 

@@ -129,12 +129,24 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> type(chart).__name__, chart.usermeta["frame_prc"]["precision_error"]
         ('VConcatChart', 0.0)
         """
-        from frame_prc._charts.options import chart_look, chart_options, check_altair, panel_size
+        from frame_prc._charts import options as of_charts
 
         self._check_frame()
-        check_altair("plot")
-        look, level = chart_look(dark, title, *panel_size(size)), self._level(ci)
-        options = chart_options(x, level, band, iso_f1, points, roc, facet, overlay, y, look)
+        of_charts.check_altair("plot")
+        level = self._level(ci)
+        options = of_charts.ChartOptions(
+            x=x,
+            ci=None if level is None else confidence(level),
+            band=band,
+            iso_f1=of_charts.f_scores(iso_f1),
+            targets=of_charts.marked(points),
+            roc=roc,
+            facet=of_charts.facet_keys(facet),
+            overlay=overlay,
+            y=of_charts.axis_end(y),
+            look=of_charts.chart_look(dark, title, size),
+        )
+        options.check_over_thresholds()
         from frame_prc._charts import curves, saving, thresholds  # now that Altair is there
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot
@@ -218,12 +230,11 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> type(chart).__name__
         'ConcatChart'
         """
-        from frame_prc._charts.options import KINDS, SORTS, chart_look, check_altair, check_width
+        from frame_prc._charts.options import KINDS, SORTS, chart_look, check_altair
 
         self._check_frame()
         check_altair("plot_summary")
-        check_width(width)
-        level, look = confidence(self._level(ci)), chart_look(dark, title, width)
+        level, look = confidence(self._level(ci)), chart_look(dark, title, width=width)
         sort, kind = check_option("sort", sort, SORTS), check_option("kind", kind, KINDS)
         from frame_prc._charts import saving, summary  # now that Altair is there
 
@@ -273,11 +284,11 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> type(chart).__name__
         'LayerChart'
         """
-        from frame_prc._charts.options import chart_look, check_altair, panel_size
+        from frame_prc._charts.options import chart_look, check_altair
 
         self._check_frame()
         check_altair("plot_scores")
-        look, table = chart_look(dark, title, *panel_size(size)), self._score_bins(bins)
+        look, table = chart_look(dark, title, size), self._score_bins(bins)
         from frame_prc._charts import results, saving  # now that Altair is there
 
         return saving.with_files(results.draw_result(table, look))
@@ -398,19 +409,19 @@ class PictureVerbs(Evaluated[FrameT]):
         ...     print(page.name, numbers.name)
         late.html late.json
         """
+        from frame_prc._report.document import report_paths, write
         from frame_prc._report.evaluation import evaluate, scorecard_of
-        from frame_prc._report.options import report_options
-        from frame_prc._report.write import report_paths, write
+        from frame_prc._report.options import Options, date_text, sections_of
 
         paths = report_paths(path)
-        options = report_options(
-            self._level(ci),
-            calibrate,
-            baseline,
-            sections,
+        options = Options(
+            level=confidence(self._level(ci)),
+            calibrate="highest" if calibrate is None else calibrate,
+            baseline=baseline,
+            sections=sections_of(sections),
             title=title,
             note=note,
-            day=date,
+            date=date_text(date),
             accent=accent,
         )
         asked = self._request

@@ -126,7 +126,7 @@ class ScriptVerbs(
         ...     print(table.name, script.name)
         late.tsv late.R
         """
-        from frame_prc._ggplot.write import table_path, write
+        from frame_prc._ggplot.script import table_path, write
 
         table = table_path(path)
         check_title(title)
@@ -145,7 +145,7 @@ class ScriptVerbs(
     ) -> tuple[pl.DataFrame, list[str], str | None]:
         """Return curves with their average precisions, their keys, and the name of clusters."""
         from frame_prc._curves.curve import check_unused, curve_keys, is_curve, read_curve
-        from frame_prc._ggplot.write import check_keys, with_areas
+        from frame_prc._ggplot.script import check_keys, with_areas
 
         if is_curve(self.roles):
             check_unused(**self.roles, start=start, keep=keep, ci=interval)

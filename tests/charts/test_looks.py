@@ -14,7 +14,7 @@ from chart_reading import REGIONS, ROWS, drawn, segments, specification, words
 from layers import also
 
 from frame_prc import FileError
-from frame_prc._charts.theme import MOST_COLOURS, Look
+from frame_prc._charts.options import MOST_COLOURS, Look
 
 
 def luminance(colour):

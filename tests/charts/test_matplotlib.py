@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 import frame_prc
 from frame_prc import DataError, OptionError, ParameterError
-from frame_prc._charts.theme import Look
+from frame_prc._charts.options import Look
 
 mpl.use("Agg")
 

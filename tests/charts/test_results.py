@@ -145,10 +145,13 @@ def test_bins_and_thresholds_have_lines():
     ev = frame_prc.evaluate(rows, "late", "score")
     [(_, bins)] = drawn(frame_prc.plot_table(ev.reliability(bins=5)), "circle", "observed")
     assert len(bins) == 5
-    lines = drawn(frame_prc.plot_table(ev.threshold_table()), "line", "shown_share")
-    assert {row["shown_line"] for _, drawn_rows in lines for row in drawn_rows} == {
-        "precision", "recall",
-    }  # fmt: skip
+    table = ev.threshold_table()
+    chart = frame_prc.plot_table(table)
+    [(line, points)] = drawn(chart, "line", "precision", "recall")
+    assert [fold["fold"] for fold in line["transform"] if "fold" in fold] == [
+        ["precision", "recall"]
+    ]
+    assert [row["recall"] for row in points] == table["recall"].to_list()
 
 
 def test_a_score_at_an_edge_is_in_the_bin_that_it_begins(tmp_path):

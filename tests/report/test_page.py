@@ -17,7 +17,7 @@ from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 import frame_prc
 from frame_prc import OptionError
 from frame_prc._report import page as page_module
-from frame_prc._report.period import last_day, unit_of
+from frame_prc._report.sentences import last_day, unit_of
 
 ROWS = rows(900, 4)
 TWO = ["weak", "good"]

@@ -1,0 +1,248 @@
+"""What charts share: the axes of panels, tooltips, tables, and bars of scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import altair as alt
+import polars as pl
+
+from frame_prc._charts.options import LARGE, AnyChart, Look
+from frame_prc._charts.text import (
+    count_text,
+    digits_of,
+    joined,
+    make_unique,
+    rate_text,
+    threshold_text,
+    ticks,
+)
+
+# --- sizes and axes of panels ------------------------------------------------------------------
+
+Columns: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
+PRECISION_RECALL: Columns = (("recall", "Recall"), ("precision", "Precision"))
+ROC: Columns = (("fpr", "False-positive rate"), ("recall", "True-positive rate"))
+
+_TICKS = (0, 0.25, 0.5, 0.75, 1)
+
+
+@dataclass(frozen=True)
+class PanelLayout:
+    """The number and size of a panel, and whether its left and bottom axes have labels.
+
+    The axis of precision ends at ``top``. ``columns`` are in ``x`` and ``y``, each with its title;
+    ``ends`` are those of ``x`` if it is no share.
+    """
+
+    number: int
+    width: int
+    height: int
+    left: bool
+    bottom: bool
+    top: float = 1.0
+    columns: Columns = PRECISION_RECALL
+    ends: tuple[float, float] | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the labels of the F1 curves are beside the panel."""
+        return min(self.width, self.height) >= LARGE
+
+    @cached_property
+    def x(self) -> alt.X:
+        """The horizontal encoding."""
+        column, title = self.columns[0]
+        if self.ends is None:
+            axis, scale = self._axis(title, 1.0, labels=self.bottom), _scale((0, 1.0))
+        else:
+            shown, count = title if self.bottom else None, max(self.width // 50, 2)
+            axis, scale = alt.Axis(title=shown, tickCount=count), _scale(self.ends)
+        return alt.X(f"{column}:Q", scale=scale, axis=axis)
+
+    @cached_property
+    def y(self) -> alt.Y:
+        """The vertical encoding."""
+        return self.y_of(self.columns[1][0])
+
+    def y_of(self, column: str) -> alt.Y:
+        """Return the vertical encoding of another column."""
+        axis = self._axis(self.columns[1][1], self.top, labels=self.left)
+        return alt.Y(f"{column}:Q", scale=_scale((0, self.top)), axis=axis)
+
+    @property
+    def font(self) -> float:
+        """The size of the title."""
+        return 11.5 if self.is_large else 10.5
+
+    @property
+    def letters(self) -> int:
+        """How many letters fit above the panel."""
+        return int(self.width / self.font * 2.1)
+
+    @property
+    def clip(self) -> dict[str, Any]:
+        """The option of marks that may go on above the panel."""
+        return {"clip": True} if self.top < 1 else {}
+
+    def _axis(self, title: str, end: float, *, labels: bool) -> alt.Axis:
+        roomy = min(self.width, self.height) > LARGE / 2
+        usual = list(_TICKS if roomy else _TICKS[::2])
+        values = usual if end == 1 else ticks(0, end, 5 if roomy else 2)
+        if not labels:
+            return alt.Axis(title=None, labels=False, values=values)
+        return alt.Axis(title=title, values=values, format=f".{digits_of(values)}f")
+
+
+def layouts_of(
+    count: int, columns: int, width: int, height: int, *, paired: bool, top: float = 1.0
+) -> list[PanelLayout]:
+    """Return the layouts of panels in a grid; each of those that are paired has a left axis."""
+    return [
+        PanelLayout(
+            number=number,
+            width=width,
+            height=height,
+            left=paired or number % columns == 0,
+            # Where no panel is below: elsewhere labels would push the rows apart.
+            bottom=number + columns >= count,
+            top=top,
+        )
+        for number in range(count)
+    ]
+
+
+def _scale(ends: tuple[float, float]) -> alt.Scale:
+    return alt.Scale(domain=list(ends))
+
+
+# --- tooltips ----------------------------------------------------------------------------------
+
+TITLES = {
+    "area": "average precision",
+    "f_score": "F score",
+    "fpr": "false-positive rate",
+    "threshold_text": "threshold",
+    "predicted": "alerts",
+    "predicted_rate": "share of rows",
+    "ci_low": "interval from",
+    "ci_high": "interval to",
+    "random_average_precision": "chance level",
+    "n": "rows",
+    "n_pos": "positives",
+    "p_value": "p, not adjusted",
+    "status_text": "status",
+    **{name: name.upper() for name in ("tp", "fp", "fn", "tn")},
+}
+# Above the point and to its right, where a curve that falls has been: below, it would be hidden.
+BESIDE_POINT = {"anchor": "mark", "position": ["top-right", "top-left", "bottom-left"]}
+_RATES = (
+    *("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"),
+    *("ci_low", "ci_high", "random_average_precision", "difference", "p_value"),
+)
+_COUNTS = ("tp", "fp", "fn", "tn", "predicted", "n", "n_pos")
+_FORMATS = dict.fromkeys(_RATES, ".4f") | dict.fromkeys(_COUNTS, ",.12~g")
+
+
+def tooltip_of(columns: Sequence[str], keys: dict[str, str]) -> alt.ExprRef:
+    """Return the tooltip of the point nearest the mouse, with some of its columns.
+
+    The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
+    looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
+    """
+    row = "(datum.datum || datum)"
+    titles, fields = TITLES | keys, {}
+    for name in columns:
+        value = f"{row}.{name}"
+        text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
+        fields[titles.get(name, name)] = text
+    pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
+    return alt.ExprRef(f"{{{pairs}}}")
+
+
+def tooltips(columns: Sequence[str], keys: dict[str, str]) -> list[alt.Tooltip]:
+    """Return the tooltips of some columns, after those of keys with these titles."""
+    of_keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in keys.items()]
+    return [*of_keys, *map(tooltip, columns)]
+
+
+def tooltip(column: str) -> alt.Tooltip:
+    """Return the tooltip of a column."""
+    title = TITLES.get(column, column)
+    if column in _FORMATS:
+        return alt.Tooltip(f"{column}:Q", title=title, format=_FORMATS[column])
+    return alt.Tooltip(f"{column}:N", title=title)
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+COUNTS = ("tp", "fp", "fn", "tn")
+
+_RATES_OF_POINTS = ("precision", "recall")
+_CELL = 54
+_ROW_OF_TABLE = 18
+
+
+def titles_of(columns: Sequence[str], *, ascending: bool) -> dict[str, str]:
+    """Return the titles of columns; that of thresholds says on which side scores are positive."""
+    side = "score ≤" if ascending else "score ≥"
+    titles = {name: TITLES.get(name, name) for name in columns}
+    return titles | {name: side for name in columns if name.startswith("threshold")}
+
+
+def point_table(points: pl.DataFrame, look: Look, *, ascending: bool) -> AnyChart:
+    """Return a table of operating points, named after their keys and criteria."""
+    rows = points.with_columns(
+        pl.col("threshold").cast(pl.Float64), predicted=pl.col("tp") + pl.col("fp")
+    )
+    keys = [name for name in rows.columns if name.startswith("key_")]
+    names = make_unique([joined(row) for row in rows.select(*keys, "criterion").iter_rows()])
+    texts = {
+        "threshold": ["" if at is None else threshold_text(at) for at in rows["threshold"]],
+        **{name: map(rate_text, rows[name]) for name in _RATES_OF_POINTS},
+        **{name: map(count_text, rows[name]) for name in ("predicted", *COUNTS)},
+    }
+    titles = titles_of([*texts], ascending=ascending)
+    cells = pl.DataFrame({titles[name]: [*column] for name, column in texts.items()})
+    named = cells.with_columns(pl.Series("name", names))
+    long = named.unpivot(index="name", variable_name="column", value_name="text")
+    return table(alt.Chart(long), names, [*titles.values()], look)
+
+
+def table(cells: Any, names: Sequence[str], titles: Sequence[str], look: Look) -> AnyChart:
+    """Return a chart of cells as a table, from ``name, column, text``, with titles of columns."""
+    header = alt.Axis(orient="top", labelAngle=0, grid=False, domain=False, title=None)
+    side = alt.Axis(title=None, labelLimit=260, grid=False)
+    text = cells.mark_text(color=look.text, fontSize=11, align="center")
+    return text.encode(
+        x=alt.X("column:N", sort=list(titles), axis=header),
+        y=alt.Y("name:N", sort=list(names), axis=side),
+        text=alt.Text("text:N"),
+    ).properties(width=_CELL * len(titles), height=_ROW_OF_TABLE * len(names))
+
+
+# --- bars of scores ----------------------------------------------------------------------------
+
+
+def mirrored(base: AnyChart, rows: pl.DataFrame, colour: Any, look: Look) -> AnyChart:
+    """Return the shares of each class in bins, on axes for all of these rows."""
+    shares = rows.select(pl.max_horizontal("positives", "negatives")).to_series().drop_nulls()
+    most = 1.04 * max(shares.to_list(), default=1.0)
+    scale = alt.Scale(domain=[-most, most], nice=False)
+    edges = sorted([*rows["bin_low"], *rows["bin_high"]])
+    along = alt.Scale(domain=edges[:1] + edges[-1:], nice=False)
+    axis = alt.Axis(tickCount=5, labelExpr="format(abs(datum.value), '.2~f')")
+    bars = base.encode(x=alt.X("bin_low:Q", title="Score", scale=along), x2="bin_high")
+
+    def side(bars: AnyChart, share: str, colour: Any) -> AnyChart:
+        y = alt.Y(f"{share}:Q", title="Share of its class", scale=scale, axis=axis)
+        return bars.mark_bar().encode(y=y, y2=alt.Y2Datum(0), color=colour)
+
+    below = bars.transform_calculate(shown_below="-datum.negatives")
+    return alt.layer(
+        side(bars, "positives", colour), side(below, "shown_below", alt.value(look.muted))
+    )

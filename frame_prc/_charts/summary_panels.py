@@ -1,0 +1,394 @@
+"""The panels of a summary: a row per segment, or a cell per segment of two keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from frame_prc._charts.marks import tooltips
+from frame_prc._charts.options import AnyChart, Look
+from frame_prc._charts.summary_data import SummaryData, difference_domain, split_keys, uncertain
+from frame_prc._charts.text import column_title, count_text, number_by, safe, short, ticks
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.logit_intervals import FEW, RANDOM
+from frame_prc._lazy import key_names
+
+# --- what all summaries share ------------------------------------------------------------------
+
+PADDING = 9  # px between the frame and what is drawn
+NUMBERS = "~g"  # 0.25, and 0 without decimals
+DASHED = [4, 3]
+INTERVAL = ("ci_low", "ci_high")
+
+_LONGEST_IN_TITLE, _LONGEST_SIDE = 20, 12  # letters of a name
+_NO_AREA = 1.0  # the end of an axis without a value
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What panels show: a column of rows, the title and the ends of its axis, and how it looks."""
+
+    rows: pl.DataFrame
+    column: str
+    title: str
+    ends: tuple[float, float]
+    colour: Any
+    tooltips: list[alt.Tooltip]
+
+    @property
+    def scale(self) -> alt.Scale:
+        """The scale of the axis, with room up to the frame."""
+        return alt.Scale(domain=list(self.ends), nice=False, padding=PADDING)
+
+
+@dataclass(frozen=True)
+class SummaryMarks:
+    """The encodings and marks that the panels of a summary share."""
+
+    data: SummaryData
+    look: Look
+
+    # --- what is shown ---------------------------------------------------------------------------
+
+    def areas(self) -> Quantity:
+        """Return the average precisions, from 0 to the largest value."""
+        dots, title = self.data.dots, self.data.quantity
+        drawn = dots.drop_nulls(AVERAGE_PRECISION)
+        columns = [name for name in (AVERAGE_PRECISION, "ci_high", RANDOM) if name in drawn.columns]
+        largest = max((value for name in columns for value in drawn[name].drop_nulls()), default=0)
+        ends = (0.0, largest or _NO_AREA)
+        return Quantity(dots, AVERAGE_PRECISION, title, ends, self._colour(), self.tooltips())
+
+    def differences(self) -> Quantity:
+        """Return the differences; of several models, each has its colour."""
+        rows, measures = self.data.differences, ("difference", *INTERVAL, "p_value")
+        model, baseline = self._pair(_LONGEST_IN_TITLE)
+        title, ends = f"{model} \N{MINUS SIGN} {baseline}", difference_domain(rows)
+        several = rows["model"].n_unique() > 1
+        colour = self._colour() if several else alt.ColorValue(self.look.text)
+        names = {"name": "segment", "model": "model", "baseline": "compared with"}
+        tips = tooltips([name for name in measures if name in rows.columns], names)
+        return Quantity(rows, "difference", title, ends, colour, tips)
+
+    def _colour(self) -> Any:
+        """Return the encoding of models by colour."""
+        models = self.data.models
+        if len(models) == 1:
+            return alt.ColorValue(self.look.colours(1)[0])
+        scale = alt.Scale(domain=models, range=self.look.colours(len(models)))
+        legend = alt.Legend(symbolType="circle", symbolSize=60, symbolStrokeWidth=0)
+        return alt.Color("model:N", scale=scale, legend=legend)
+
+    def sides(self) -> tuple[str, str]:
+        """Return what it means to lie below 0, and above."""
+        model, baseline = self._pair(_LONGEST_SIDE)
+        return f"{baseline} better", f"{model} better"
+
+    def _pair(self, most: int) -> tuple[str, str]:
+        rows = self.data.differences
+        pairs = rows.select("model", "baseline").unique(maintain_order=True).rows()
+        model, baseline = pairs[0]
+        return short(safe(model if len(pairs) == 1 else "model"), most), short(safe(baseline), most)
+
+    # --- marks -----------------------------------------------------------------------------------
+
+    def dots(self, rows: pl.DataFrame, size: int, **encodings: Any) -> list[AnyChart]:
+        """Return a dot per row."""
+        circle = alt.Chart(rows).mark_circle(size=size).encode(**encodings)
+        hollow = uncertain(rows)
+        if hollow.is_empty():
+            return [circle]
+        hole = alt.Chart(hollow).mark_point(filled=True, size=size / 3)
+        colour = alt.ColorValue(self.look.background)
+        return [circle, hole.encode(**{**encodings, "color": colour})]
+
+    def side(self, text: str, **place: Any) -> AnyChart:
+        """Return a word beside the differences; ``place`` has its alignment and its ``x, y``."""
+        at = {name: alt.value(place.pop(name)) for name in ("x", "y")}
+        mark = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(
+            fontSize=10, color=self.look.muted, **place
+        )
+        return mark.encode(**at, text=alt.Text("text:N"))
+
+    def no_difference(self, **at: Any) -> AnyChart:
+        """Return a line where two models are equal; ``at`` is its encoding."""
+        zero = alt.Chart(pl.DataFrame({"difference": [0.0]}))
+        return zero.mark_rule(color=self.look.muted, strokeDash=DASHED).encode(**at)
+
+    # --- tooltips --------------------------------------------------------------------------------
+
+    def tooltips(self) -> list[alt.Tooltip]:
+        """Return the tooltip of an average precision."""
+        names, quantity = self.data.segments.keys, self.data.quantity.lower()
+        keys = dict(zip(key_names(len(names)), map(column_title, names), strict=True))
+        others = (*INTERVAL, "prevalence", RANDOM, "n", "n_pos", "status_text")
+        area = alt.Tooltip(f"{AVERAGE_PRECISION}:Q", title=quantity, format=".4f")
+        return [*tooltips((), keys), area, *tooltips(others, {})]
+
+
+# --- a row per segment -------------------------------------------------------------------------
+
+_ROW, _MODEL = 19, 8  # px, at least, of a row and of a model in it
+_WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences
+_DIFFERENCES = 190
+_SIZES = 80
+_TICKS, _TICKS_OF_DIFFERENCES = 8, 4
+_DOT = 60  # px²
+_LONGEST_SIZES = 220
+_MANY_ROWS = 30  # from which on the axis is above them
+_ABOVE = 7, 26  # px of the words above differences, without and with that axis
+
+
+@dataclass(frozen=True)
+class RowPanels(SummaryMarks):
+    """The panels of the chart, which share their rows and colours."""
+
+    @property
+    def columns(self) -> int:
+        """The number of panels beside each other."""
+        return 3
+
+    def cells(self) -> list[AnyChart]:
+        """Return the panels, side by side."""
+        panels = [self._areas(), self._sizes()]
+        return [*panels, self._difference_panel()] if self.data.has_differences else panels
+
+    # --- panels ----------------------------------------------------------------------------------
+
+    def _areas(self) -> AnyChart:
+        """Return average precisions with their intervals, and ticks of a random ranking."""
+        areas, y = self.areas(), self._y(labels=True)
+        defined = areas.rows.drop_nulls(AVERAGE_PRECISION)
+        ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
+        chance = self._x(replace(areas, column=RANDOM), _TICKS)
+        layers = [
+            *self._lines_between_rows(labels=True),
+            ticks.encode(x=chance, y=y, tooltip=areas.tooltips),
+            *self._connections(defined, y),
+            *self._dots_and_intervals(areas, self.data.models, y),
+            *self._reasons(y),
+        ]
+        width = _NARROW if self.data.has_differences else _WIDE
+        return self._panel(layers, self.look.width or width)
+
+    def _panel(self, layers: list[AnyChart], width: int) -> AnyChart:
+        return alt.layer(*layers, width=width, height=self._height)
+
+    def _lines_between_rows(self, *, labels: bool) -> list[AnyChart]:
+        """Return a line below that of all rows, and one above segments with few positives."""
+        y = self._y(labels=labels)
+        return [
+            alt.Chart(pl.DataFrame({"name": [name]}))
+            .mark_rule(color=self.look.muted, strokeWidth=0.8)
+            .encode(y=y.copy().bandPosition(place))
+            for name, place in ((self.data.whole, 1), (self.data.first_few, 0))
+            if name is not None
+        ]
+
+    def _connections(self, dots: pl.DataFrame, y: alt.Y) -> list[AnyChart]:
+        """Return lines that connect the models of a segment."""
+        if len(self.data.models) == 1:
+            return []
+        ends = dots.group_by("name", maintain_order=True).agg(
+            low=pl.col(AVERAGE_PRECISION).min(), high=pl.col(AVERAGE_PRECISION).max()
+        )
+        line = alt.Chart(ends).mark_rule(color=self.look.faint, strokeWidth=7, strokeCap="round")
+        return [line.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)]
+
+    def _reasons(self, y: alt.Y) -> list[AnyChart]:
+        """Return why segments have no dot."""
+        undefined = self.data.dots.filter(pl.col(AVERAGE_PRECISION).is_null())
+        if undefined.is_empty():
+            return []
+        rows = alt.Chart(undefined.unique("name", maintain_order=True))
+        text = rows.mark_text(align="left", fontSize=11, color=self.look.muted)
+        return [text.encode(x=alt.value(6), y=y, text=alt.Text("status_text:N"))]
+
+    def _sizes(self) -> AnyChart:
+        """Return the numbers of positives and of rows as text."""
+        table = self.data.dots.group_by("name", maintain_order=True).agg("n_pos", "n", "status")
+        texts = [
+            f"{_range(row['n_pos'])} / {_range(row['n'])}{_few(row['status'])}"
+            for row in table.iter_rows(named=True)
+        ]
+        rows = table.select("name", pl.Series("sizes", texts, dtype=pl.String))
+        text = alt.Chart(rows).mark_text(
+            color=self.look.muted, align="right", fontSize=11, limit=_LONGEST_SIZES
+        )
+        title = alt.Title(
+            "positives / total", fontSize=11, fontWeight="normal", anchor="end", offset=4
+        )
+        y = self._y(labels=False)
+        texts = text.encode(x=alt.value(_SIZES), y=y, text=alt.Text("sizes:N"))
+        return alt.layer(texts, *self._lines_between_rows(labels=False)).properties(
+            width=_SIZES, height=self._height, view=alt.ViewConfig(stroke=None), title=title
+        )
+
+    def _difference_panel(self) -> AnyChart:
+        """Return the differences with their intervals."""
+        shown, y = self.differences(), self._y(labels=False)
+        compared = shown.rows["model"].unique().to_list()
+        layers = [
+            *self._lines_between_rows(labels=False),
+            self.no_difference(x=self._x(shown, _TICKS_OF_DIFFERENCES)),
+            *self._dots_and_intervals(shown, [m for m in self.data.models if m in compared], y),
+            *self._sides(),
+        ]
+        return self._panel(layers, _DIFFERENCES)
+
+    def _sides(self) -> list[AnyChart]:
+        """Return which model is better on either side of 0."""
+        below, above = self.sides()
+        y = -_ABOVE[self._is_long]
+        return [
+            self.side(below, x=0, y=y, align="left"),
+            self.side(above, x=_DIFFERENCES, y=y, align="right"),
+        ]
+
+    def _dots_and_intervals(
+        self, shown: Quantity, models: Sequence[str], y: alt.Y
+    ) -> list[AnyChart]:
+        """Return a dot per row with its interval, the models of a segment beside each other."""
+        rows, (low, high) = shown.rows.drop_nulls(shown.column), INTERVAL
+        count = _TICKS if shown.column == AVERAGE_PRECISION else _TICKS_OF_DIFFERENCES
+        encodings = {
+            "y": y,
+            "yOffset": alt.YOffset("model:N", scale=alt.Scale(domain=models, padding=0.75)),
+            "color": shown.colour,
+            "tooltip": shown.tooltips,
+        }
+        dots = self.dots(rows, _DOT, x=self._x(shown, count), **encodings)
+        if low not in rows.columns:
+            return dots
+        rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
+        return [rule.encode(x=alt.X(f"{low}:Q"), x2=alt.X2(f"{high}:Q"), **encodings), *dots]
+
+    # --- encodings -------------------------------------------------------------------------------
+
+    @property
+    def _height(self) -> int:
+        return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
+
+    def _x(self, shown: Quantity, count: int) -> alt.X:
+        """Return the axis with up to so many ticks, which is above many rows."""
+        values = ticks(*shown.ends, count)
+        axis = alt.Axis(format=NUMBERS, values=values, orient="top" if self._is_long else "bottom")
+        return alt.X(f"{shown.column}:Q", title=shown.title, axis=axis, scale=shown.scale)
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self.data.names) >= _MANY_ROWS
+
+    def _y(self, *, labels: bool) -> alt.Y:
+        names = self.data.names
+        # A name is text in the data, and so here.
+        bold = alt.condition(
+            f"datum.value === {json.dumps(self.data.whole)}", alt.value("bold"), alt.value("normal")
+        )
+        axis = alt.Axis(
+            title=None,
+            labels=labels,
+            labelLimit=240,
+            grid=labels,
+            labelFontWeight=bold if self.data.whole else alt.Undefined,
+        )
+        # A band scale in every panel, for one alignment; `yOffset` needs it in two of them.
+        scale = alt.Scale(type="band", domain=names, paddingInner=0.2, paddingOuter=0.1)
+        return alt.Y("name:N", sort=names, axis=axis, scale=scale)
+
+
+def _range(sizes: Sequence[float]) -> str:
+    """Return a size, or the smallest and the largest if those of models differ."""
+    return " to ".join(dict.fromkeys(map(count_text, (min(sizes), max(sizes)))))
+
+
+def _few(statuses: Sequence[str]) -> str:
+    return " (few)" if not set(FEW).isdisjoint(statuses) else ""
+
+
+# --- a cell per segment ------------------------------------------------------------------------
+
+_ROOM, _NARROWEST, _WIDEST, _HEIGHT = 640, 46, 90, 24  # px of all columns, and of a cell
+_FAINT = 0.35
+_NONE = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class HeatMap(SummaryMarks):
+    """A panel per model, with the key that has fewer values in columns."""
+
+    @property
+    def columns(self) -> int:
+        """The number of panels beside each other."""
+        return max(_ROOM // self._width, 1)
+
+    def cells(self) -> list[AnyChart]:
+        """Return the panels."""
+        dots = self.data.dots.filter(pl.col("segment") >= 0)
+        texts = [count_text(n) if n else _NONE for n in dots["n_pos"]]
+        cells = dots.with_columns(pl.Series("text", texts), few=pl.col("status").is_in(FEW))
+        models = self.data.models
+        if len(models) == 1:
+            return [self._panel(cells)]
+        return [self._panel(cells.filter(model=model), title=model) for model in models]
+
+    def _panel(self, cells: pl.DataFrame, **title: Any) -> AnyChart:
+        row, column = self._keys
+        columns = [row, column, AVERAGE_PRECISION, "few", "text"]
+        place = {
+            "x": alt.X(f"{column}:N", sort=self._values(column), axis=self._axis(column, "top")),
+            "y": alt.Y(f"{row}:N", sort=self._values(row), axis=self._axis(row, "left")),
+            "tooltip": self.tooltips(),
+        }
+        defined = cells.drop_nulls(AVERAGE_PRECISION)
+        faint = alt.condition("datum.few", alt.value(_FAINT), alt.value(1))
+        boxes = alt.Chart(defined).mark_rect().encode(color=self._area(), opacity=faint, **place)
+        is_dark = f"!datum.few && datum.{AVERAGE_PRECISION} > {sum(self._ends) / 2}"
+        colour = alt.condition(is_dark, alt.value(self.look.background), alt.value(self.look.text))
+        text = alt.Chart(cells.select(columns)).mark_text(fontSize=10.5)
+        numbers = text.encode(x=place["x"], y=place["y"], text=alt.Text("text:N"), color=colour)
+        size = {"width": self._width, "height": _HEIGHT * len(self._values(row))}
+        return alt.layer(boxes, numbers, **size, **title)
+
+    # --- encodings -------------------------------------------------------------------------------
+
+    @property
+    def _keys(self) -> list[str]:
+        """The key in rows and the one in columns."""
+        _, own = split_keys(self.data.segments.keys)
+        return sorted(own, key=lambda key: -len(self._values(key)))
+
+    def _values(self, key: str) -> list[str]:
+        """Return the values of a key as text, in its order."""
+        table = self.data.segments.table
+        dots = self.data.dots.filter(pl.col("segment") >= 0)
+        ordered = dots.select(key, number_by(table, [key], "number")).sort("number")
+        return ordered[key].unique(maintain_order=True).to_list()
+
+    @property
+    def _width(self) -> int:
+        count = len(self._values(self._keys[1]))
+        return self.look.width or count * max(min(_ROOM // count, _WIDEST), _NARROWEST)
+
+    def _axis(self, key: str, side: Any) -> alt.Axis:
+        keys = self.data.segments.keys
+        title = column_title(keys[int(key.removeprefix("key_"))])
+        return alt.Axis(title=title, orient=side, labelAngle=0, labelLimit=160)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        enough = self.data.dots.filter(~pl.col("status").is_in(FEW))
+        known = [*enough[AVERAGE_PRECISION].drop_nulls()]
+        return min(known, default=0.0), max(known, default=1.0)
+
+    def _area(self) -> alt.Color:
+        scale = alt.Scale(
+            domain=list(self._ends), range=[self.look.faint, self.look.colours(1)[0]], clamp=True
+        )
+        legend = alt.Legend(title=self.data.quantity, gradientLength=160, format=NUMBERS)
+        return alt.Color(f"{AVERAGE_PRECISION}:Q", scale=scale, legend=legend)
