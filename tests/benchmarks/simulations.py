@@ -1,6 +1,6 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
-It takes about twenty minutes on two cores. Name parts to run only these: ``areas``, ``models``,
+It takes about twelve minutes on two cores. Name parts to run only these: ``areas``, ``models``,
 ``roc``, ``measures``, ``moving``, ``segments``, ``shrunk``, ``searching``, ``points``, ``labels``,
 ``again``. A row is a cell and a status that at least a tenth of its draws have: ``covers`` is how
 often a 95 % interval contains what it should, ``above`` and ``below`` how often it lies wholly
