@@ -153,6 +153,12 @@ def status(
     return when(unknown).then(_text(col, "no_std_error")).otherwise(found)
 
 
+def status_of_share(col: Col, number: Any) -> Any:
+    """Return the status, which says so if a share rests on too few rows in effect."""
+    is_few = (col("status") == "ok") & (number < FEW_POSITIVES)
+    return library(number).when(is_few).then(_text(col, "few_rows")).otherwise(col("status"))
+
+
 def shows_spread(variance: Any, area: Any, shortfall: Any) -> Any:
     """Return whether a variance is more than rounding errors.
 

@@ -13,7 +13,12 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, limits_of_share, status
+from frame_prc._curves.logit_intervals import (
+    FEW_POSITIVES,
+    limits_of_share,
+    status,
+    status_of_share,
+)
 from frame_prc._curves.operating_points import (
     DIGITS,
     check_counts,
@@ -106,6 +111,8 @@ def table_of_targets(
         tidy = tidy.with_columns(
             **_limits(interval.level), n_effective=nw.col("positives")
         ).with_columns(status=status(nw.col, few_negatives))
+        retrieved = nw.col("tp") + nw.col("fp")
+        tidy = tidy.with_columns(status=status_of_share(nw.col, retrieved))
     return tidy
 
 

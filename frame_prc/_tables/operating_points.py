@@ -33,6 +33,7 @@ from frame_prc._curves.logit_intervals import (
     limits_of_share,
     share_of_units,
     status,
+    status_of_share,
 )
 from frame_prc._curves.operating_points import (
     bound_name,
@@ -217,7 +218,12 @@ class OperatingPoints(Table):
                 kept = _kept_of_sample(kept, table, scales)
             parts.append(_at_chosen(trials, kept, interval.tail))
         limits = concat(parts) if scales is None else _deployed_limits(concat(parts), scales)
-        return join(table, limits, on=list(_ROW), how="left", maintain_order="left")
+        retrieved = trials["precision"]
+        is_counted = "units" not in retrieved.collect_schema()
+        told = retrieved.select(*_ROW, told=_TP + _FP if is_counted else "units")
+        for side in (limits, told):
+            table = join(table, side, on=list(_ROW), how="left", maintain_order="left")
+        return table
 
 
 # --- another prevalence --------------------------------------------------------------------------
@@ -255,7 +261,7 @@ def _with_few(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         return _with_few_of(Estimates.of(rows), table)
     few_negatives = pl.col("all_negatives") < FEW_POSITIVES
     counted = table.with_columns(n_effective="all_positives")
-    return counted.with_columns(status=status(pl.col, few_negatives, clustered=False))
+    return _with_few_retrieved(counted, status(pl.col, few_negatives, clustered=False))
 
 
 def _with_few_of(estimates: Estimates, table: pl.LazyFrame) -> pl.LazyFrame:
@@ -263,7 +269,13 @@ def _with_few_of(estimates: Estimates, table: pl.LazyFrame) -> pl.LazyFrame:
     rows = estimates.ranking.rows
     known = estimates.keyed().select(*rows.keys, "n_effective", "few_negatives")
     said = status(pl.col, pl.col("few_negatives"), clustered=rows.clustered)
-    return left_join(table, known, rows.keys).with_columns(status=said)
+    return _with_few_retrieved(left_join(table, known, rows.keys), said)
+
+
+def _with_few_retrieved(table: pl.LazyFrame, said: pl.Expr) -> pl.LazyFrame:
+    """Say in the status also where too few rows are retrieved to rely on their precision."""
+    told = pl.col("told").cast(pl.Float64)
+    return table.with_columns(status=said).with_columns(status=status_of_share(pl.col, told))
 
 
 # --- trials --------------------------------------------------------------------------------------

@@ -311,3 +311,24 @@ def test_a_number_has_one_interval_wherever_it_is(kind, weight, cluster, data):
             rel_tol=1e-11,
             abs_tol=1e-12,
         )
+
+
+@every_kind
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "day"}], ids=str)
+def test_a_precision_of_few_rows_has_the_status_that_summary_gives_it(kind, roles):
+    df = pl.DataFrame({"place": range(400)}).with_columns(
+        score=1 - pl.col("place") / 400,
+        truth=pl.col("place") % 4 < 2,
+        w=pl.col("place") % 3 + 1.0,
+        day=pl.col("place") // 2,
+    )
+    frame, said = kind.make(df), []
+    for threshold in (0.99, 0.94, 0.9, 0.5):
+        at = {"measures": "precision", "at": {"threshold": threshold}}
+        summary = kind.rows(frame_prc.summary(frame, "truth", "score", **at, **roles))
+        asked = {"threshold": threshold, "ci": 0.95}
+        found = kind.rows(frame_prc.operating_points(frame, "truth", "score", **asked, **roles))
+        assert found["status"].to_list() == summary["status"].to_list()
+        said += found["status"].to_list()
+    assert said[0] == "few_rows"
+    assert said[-1] == "ok"
