@@ -225,11 +225,12 @@ _FEWEST_HITS = 100  # with fewer, the draws do not tell a probability
 
 def adjusted(
     p: npt.NDArray[np.float64],
+    shares: npt.NDArray[np.float64],
     blocks: Sequence[Hashable],
     covariances: Sequence[Sequence[float]],
     places: Sequence[int],
 ) -> npt.NDArray[np.float64]:
-    """Return the corrected p-values of tests."""
+    """Return the corrected p-values of tests, of each of which a row is a share."""
     order, number = np.argsort(p, kind="stable"), len(p)
     deviates = np.array([_deviate(p[i]) for i in order])
     roots = _roots(blocks, covariances, places)
@@ -240,7 +241,7 @@ def adjusted(
             drawn[tests] = np.abs(root @ random.standard_normal((root.shape[1], _AT_ONCE)))
         largest = np.maximum.accumulate(drawn[order][::-1], axis=0)[::-1]
         hits += (largest >= deviates[:, None]).sum(axis=1)
-    holm = np.minimum(1.0, p[order] * np.arange(number, 0, -1))
+    holm = np.minimum(1.0, p[order] * np.cumsum(shares[order][::-1])[::-1])
     by_draws = np.where(hits >= _FEWEST_HITS, np.maximum(hits / _DRAWS, p[order]), np.inf)
     found = np.empty(number)
     found[order] = np.maximum.accumulate(np.minimum(holm, by_draws))

@@ -25,7 +25,7 @@ from frame_prc._inference.estimates import (
 )
 from frame_prc._inference.intervals import status_of, status_of_limits
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import concat, in_python, left_join
+from frame_prc._lazy import concat, in_python, left_join, over
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Measured
@@ -52,6 +52,7 @@ _TESTED = dict.fromkeys(("ci_low", "ci_high", "p_value", "p_margin"), pl.Float64
 _ADJUSTED_LIMITS = ("ci_low_adjusted", "ci_high_adjusted")
 # A column of what limits are computed from; no key has this name.
 _BOTH_AREAS = "\0areas"
+_SHARE_OF_TEST = "\0share_of_test"
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ class Differences(Table):
         """Adjusted p-values, limits that agree with them, and what is concluded."""
         comparison = self.comparison
         is_max = comparison.adjust == "max"
-        found = {"p_adjusted": _simultaneous()} if is_max else adjusted(comparison.adjust)
+        found = {"p_adjusted": _simultaneous()}
+        if not is_max:
+            found = adjusted(comparison.adjust, share=pl.col(_SHARE_OF_TEST))
         if found:
             limits = _adjusted_limits(found["p_adjusted"], comparison)
             ends = {name: limits.struct.field(name) for name in _ADJUSTED_LIMITS}
@@ -189,8 +192,12 @@ class Differences(Table):
         tested = tested.with_columns(measure.values("value_a", "value_b"))
         of_pairs = comparison.against is None
         if comparison.adjust == "max" and not of_pairs:
-            alone = {BLOCK: pl.int_range(pl.len()), PLACE: pl.lit(0), SHARED: pl.struct("variance")}
-            tested = tested.with_columns(**alone)
+            place = pl.int_range(pl.len())
+            block = pl.when(_is_mirrored(rows, comparison)).then(over(place.min(), rows.model_keys))
+            alone = {PLACE: pl.lit(0), SHARED: pl.struct("variance")}
+            tested = tested.with_columns(block.otherwise(place).alias(BLOCK), **alone)
+        share = pl.when(_is_mirrored(rows, comparison)).then(0.5).otherwise(1.0)
+        tested = tested.with_columns(share.alias(_SHARE_OF_TEST))
         judged = (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
         return judged.with_columns(status=status_of_limits())
 
@@ -200,6 +207,15 @@ def _with(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
     if REFERENCE in names and REFERENCE not in table.collect_schema():
         table = table.with_columns(pl.lit(None, pl.Float64).alias(REFERENCE))
     return table.select(pl.int_range(pl.len()).alias("order"), *names)
+
+
+def _is_mirrored(rows: Rows, comparison: Comparison) -> pl.Expr:
+    """Return whether a segment is one of two, each compared with the other: that is one test."""
+    counted = {"others": _VALUE_A.is_not_null().sum(), "rest": pl.len()}
+    against = comparison.against
+    if not isinstance(against, str) or against not in counted:
+        return pl.lit(value=False)
+    return over(counted[against], rows.model_keys) == 2  # noqa: PLR2004
 
 
 def hidden_of_test(adjust: Adjust | None) -> Collection[str]:
@@ -349,29 +365,36 @@ def _simultaneous() -> pl.Expr:
         shared = [[v or 0.0 for v in one.values()] for one in used[SHARED].to_list()]
         blocks = used.select("measure", BLOCK).rows()
         p = used["p_value"].to_numpy()
-        values = simultaneous.adjusted(p, blocks, shared, used[PLACE].to_list())
+        shares = used[_SHARE_OF_TEST].to_numpy()
+        values = simultaneous.adjusted(p, shares, blocks, shared, used[PLACE].to_list())
         by_row = used.select("row", found=pl.Series(values, dtype=pl.Float64))
         return table.select("row").join(by_row, on="row", how="left").sort("row")["found"]
 
-    both = pl.struct("p_value", "measure", BLOCK, PLACE, SHARED)
+    both = pl.struct("p_value", "measure", BLOCK, PLACE, SHARED, _SHARE_OF_TEST)
     return both.map_batches(found, return_dtype=pl.Float64)
 
 
-def adjusted(adjust: Adjust | None, name: str = "p_value") -> dict[str, pl.Expr]:
+def adjusted(
+    adjust: Adjust | None, name: str = "p_value", share: pl.Expr | None = None
+) -> dict[str, pl.Expr]:
     """Return p-values adjusted for the number of tests in the result.
 
     Holm (1979, Scand. J. Statist. 6:65) multiplies the smallest p-value by the number of tests, the
     next by one less, and so on; Benjamini & Hochberg (1995, JRSS B 57:289) multiply each by the
-    number of tests over its rank. Both keep the order of the p-values.
+    number of tests over its rank. Both keep the order of the p-values. ``share`` is how much of a
+    test a row is: two that are one test have the same p-value.
     """
     if adjust is None:
         return {}
     p, place = pl.col(name), pl.col(name).rank("ordinal").cast(pl.Int64)
+    of_test = pl.when(p.is_not_null()).then(1.0 if share is None else share)
+    ordered, reached = p.sort(nulls_last=True), of_test.sort_by(p, nulls_last=True).cum_sum()
     if adjust == "holm":
-        ordered = (p * (p.count().cast(pl.Int64) - place + 1)).sort_by(p, nulls_last=True).cum_max()
+        before = of_test.sort_by(p, nulls_last=True) - reached
+        found = (ordered * (of_test.sum() + before)).cum_max()
     else:
-        ordered = (p * p.count() / place).sort_by(p, nulls_last=True).cum_min(reverse=True)
-    return {"p_adjusted": ordered.gather(place - 1).clip(upper_bound=1.0)}
+        found = (ordered * of_test.sum() / reached).cum_min(reverse=True)
+    return {"p_adjusted": found.gather(place - 1).clip(upper_bound=1.0)}
 
 
 # --- each segment and random orders of its labels ----------------------------------------------

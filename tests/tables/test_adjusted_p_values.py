@@ -218,3 +218,38 @@ def test_areas_of_1_have_p_values_without_a_variance(kind):
     segments = kind.rows(ev.segments("region").compare_segments(adjust="max", details=True))
     has_test = segments["p_value"].is_not_null()
     assert (segments["p_adjusted"].is_not_null() == has_test).all()
+
+
+@every_kind
+@pytest.mark.parametrize("adjust", ["holm", "bh", "max"])
+@pytest.mark.parametrize("against", ["others", "rest"])
+def test_two_segments_beside_each_other_are_one_test(kind, adjust, against):
+    df = (
+        many_segments()
+        .filter(pl.col("region").is_in([1, 4, 5]))
+        .with_columns(part=pl.col("row") % 2)
+    )
+    two = df.filter(pl.col("region") < 5)
+
+    def found(rows, **asked):
+        asked |= {"by": "region", "against": against, "adjust": adjust, "details": True}
+        table = frame_prc.compare_segments(kind.make(rows), "truth", ["old", "new"], **asked)
+        return kind.rows(table)
+
+    # Each model has a test, of which the smaller p-value counts twice at most.
+    pairs = found(two)
+    p = sorted(pairs["p_value"].to_list())
+    assert p[0] == pytest.approx(p[1], rel=1e-9)
+    low = pairs.sort("p_value")["p_adjusted"].to_list()
+    within = {"holm": 2 * p[0], "bh": min(2 * p[0], p[2]), "max": 2 * p[0]}[adjust]
+    assert p[0] <= low[0] <= within * (1 + 1e-9)
+    alone = frame_prc.compare_segments(
+        two, "truth", "new", by="region", against=against, adjust=adjust, details=True
+    )
+    if adjust != "max":
+        assert alone["p_adjusted"].to_list() == pytest.approx(alone["p_value"].to_list(), rel=1e-9)
+    assert alone["p_adjusted"][0] == pytest.approx(alone["p_value"][0], rel=0.1)
+    three = frame_prc.compare_segments(
+        df, "truth", "new", by="region", against=against, adjust=adjust, details=True
+    )
+    assert (three["p_adjusted"] > three["p_value"]).any()
