@@ -10,6 +10,7 @@ no Python runs inside the plan.
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -332,7 +333,10 @@ def overlap(low: str, high: str, other: str) -> DataError:
 
 
 def order_check(asked: str, key: str, values: pl.Expr) -> Check:
-    """Return the check that text is in the order of the numbers in it, as W10 and W2 are not."""
+    """Return the check that text is in the order of the numbers in it, as W10 and W2 are not.
+
+    Names of months and of days are in their order in the calendar.
+    """
     pairs = pl.List(pl.String)
 
     def misplaced(texts: pl.Series) -> pl.Series:
@@ -340,10 +344,12 @@ def order_check(asked: str, key: str, values: pl.Expr) -> Check:
 
     def error(_: int, found: Sequence[str]) -> DataError:
         first, second = map(shown, found)
+        digits = "text is in order with as many digits, such as '02' and '10'"
+        names = f"cast it to pl.Enum([..., {second}, ..., {first}, ...]), in the order of time"
         return DataError(
             f"{asked} goes by the order of {key!r}, and as text {first} comes before {second}",
             "a date, a number, an Enum, or text in order",
-            "text is in order with as many digits, such as '02' and '10'",
+            names if _in_calendar(found[0]) else digits,
         )
 
     found = values.map_batches(misplaced, return_dtype=pairs, returns_scalar=True)
@@ -352,9 +358,21 @@ def order_check(asked: str, key: str, values: pl.Expr) -> Check:
 
 def _misplaced(texts: pl.Series) -> list[str] | None:
     """Return two neighbours of sorted texts that are in another order than their numbers."""
-    for place, (before, after) in enumerate(pairwise(map(_by_numbers, texts))):
+    places: Sequence[Any] = [*map(_in_calendar, texts)]
+    keys = [*map(_by_numbers, texts)] if None in places else places
+    for place, (before, after) in enumerate(pairwise(keys)):
         if before > after:
             return texts[place : place + 2].to_list()
+    return None
+
+
+def _in_calendar(text: str) -> int | None:
+    """Return the place of the name of a month in the year, or of a day in the week."""
+    names = (calendar.month_name, calendar.month_abbr, calendar.day_name, calendar.day_abbr)
+    for each in names:
+        known = [name.casefold() for name in each]
+        if text and text.casefold() in known:
+            return known.index(text.casefold())
     return None
 
 

@@ -1,5 +1,6 @@
 """Periods against a reference: a change is found, quiet ones seldom alarm, and a state goes on."""
 
+import calendar
 from statistics import NormalDist
 
 import numpy as np
@@ -352,3 +353,13 @@ def test_text_is_in_the_order_of_its_numbers():
             verb(named)
         padded = named.with_columns(week="2025-" + pl.col("week").str.slice(1).str.zfill(2))
         assert verb(padded).height == 12
+
+
+@pytest.mark.parametrize("names", [calendar.month_abbr[1:], calendar.month_name[1:]])
+def test_months_as_text_are_in_the_order_of_the_year(names):
+    month = pl.lit(pl.Series([*names])).gather(pl.col("week") - pl.col("week").min())
+    named = rows(weeks=12).with_columns(week=month)
+    with pytest.raises(DataError, match=r"'week', and as text 'Dec.*' comes before 'Feb.*pl.Enum"):
+        watched(named, plan=(8, 4))
+    table = watched(named.with_columns(pl.col("week").cast(pl.Enum([*names]))), plan=(8, 4))
+    assert table["week"].to_list() == [*names]
