@@ -6,10 +6,11 @@ Narwhals uses the names of Polars, so one function serves both, and arrays too i
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from math import fsum
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# Makes a column, of Polars or of Narwhals.
+Col: TypeAlias = Callable[[str], Any]
 ExprT = TypeVar("ExprT", pl.Expr, "nw.Expr")
 # The bootstrap applies plain arithmetic to arrays of replicates.
 Amounts = TypeVar("Amounts", pl.Expr, "nw.Expr", "NDArray[np.float64]")

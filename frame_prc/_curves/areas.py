@@ -12,12 +12,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, calibrated, with_reference
 from frame_prc._formulas import (
+    Col,
     gain_over,
     library,
     log1p,
@@ -38,8 +39,6 @@ from frame_prc._request.points import check_unweighted_ties
 from frame_prc._request.specs import Calibration, Method, Start, Top
 
 # --- the area of a step, in Polars or in Narwhals ----------------------------------------------
-
-Col: TypeAlias = Callable[[str], Any]
 
 
 def _step(col: Col) -> Any:

@@ -23,12 +23,12 @@ Where Q counts rows, the number of rows takes its place.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
-from frame_prc._formulas import effective_number, library, normal_quantile, wallace
+from frame_prc._formulas import Col, effective_number, library, normal_quantile, wallace
 from frame_prc._lazy import in_order
 from frame_prc._ranking.sums import CLUSTER_SUMS
 
@@ -49,8 +49,6 @@ INTERVAL = ("std_error", "ci_low", "ci_high")
 N_EFFECTIVE = "n_effective"  # positives, or clusters that have some
 RANDOM = "random_average_precision"
 RANDOM_SHORTFALL = "random_shortfall"
-
-Col: TypeAlias = Callable[[str], Any]
 
 # Of a variance, relative to the square of area times shortfall: of 10^12 rows it is above 10^-13.
 ROUNDING_OF_VARIANCE = 1e-24

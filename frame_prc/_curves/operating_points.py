@@ -7,10 +7,10 @@ Points have ``tp, fp, positives, negatives``, and ``opens``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -26,6 +26,7 @@ from frame_prc._curves.given_thresholds import (
     rounded,
 )
 from frame_prc._formulas import (
+    Col,
     f_score,
     library,
     precision,
@@ -45,8 +46,6 @@ from frame_prc._rows.columns import Columns
 from frame_prc.exceptions import OptionError
 
 # --- how well points meet targets, in Polars or Narwhals ---------------------------------------
-
-Col: TypeAlias = Callable[[str], Any]
 
 # Merits and precisions of sums of weights are compared to so many digits.
 DIGITS = 12

@@ -25,7 +25,7 @@ from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.running_sums import RETRIEVED, in_order, may_thin, of_rows, with_point
 from frame_prc._engines.spark_ranges import cut_and_kept
 from frame_prc._formulas import exact_sum, harmonic
-from frame_prc._inference.at_threshold import sums_of_decisions
+from frame_prc._inference.differences import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration

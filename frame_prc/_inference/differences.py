@@ -16,8 +16,10 @@ A ratio is, on the log scale, the same of the logarithms of the areas and of the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from frame_prc._formulas import normal_quantile, wallace
 
@@ -165,3 +167,43 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
         least = _PRECISE / (2 * width)
         share = min(max(share, least), 1 - least)
     return new
+
+
+# --- rows that two models decide differently -----------------------------------------------------
+
+_CLASSES = ("positives", "negatives")
+# Of a class in which about fewer rows are decided differently, some more may be by chance,
+_FEW_DIFFER = 10
+# and so many more would add a tenth to the variance.
+_UNSEEN = 30
+
+
+def sums_of_decisions(
+    moved: Sequence[Any], on_negatives: Sequence[Any], pairs: Sequence[tuple[int, int]]
+) -> dict[str, Any]:
+    """Return what rows of each class tell of differences, by the influences on several models.
+
+    They are the square of the largest influence on each model, and the sums of the squares of
+    differences. Of ``on_negatives`` the influences of positive rows are 0.
+    """
+    own = [[one - n for one, n in zip(moved, on_negatives, strict=True)], on_negatives]
+    found: dict[str, Any] = {}
+    for name, parts in zip(_CLASSES, own, strict=True):
+        found |= {f"largest_of_{name}_{i}": (one * one).max() for i, one in enumerate(parts)}
+        for a, b in pairs:
+            difference = parts[a] - parts[b]
+            found[f"differs_on_{name}_{a}_{b}"] = (difference * difference).sum()
+    return found
+
+
+def rests_on_unseen(a: int, b: int, variance: str) -> pl.Expr:
+    """Return whether a variance rests on rows of a class that are hardly ever decided differently.
+
+    Those that are seen may be alike, and tell nothing of rows that weigh far more.
+    """
+    of_classes = []
+    for name in _CLASSES:
+        largest = pl.max_horizontal(f"largest_of_{name}_{a}", f"largest_of_{name}_{b}")
+        few = pl.col(f"differs_on_{name}_{a}_{b}") < _FEW_DIFFER * largest
+        of_classes.append(few & (_UNSEEN * largest > pl.col(variance)))
+    return pl.any_horizontal(of_classes)

@@ -436,8 +436,8 @@ def _tail_of_all(drawn: Floats, level: float) -> float:
             as_high = 1 - np.searchsorted(known, heights, "left") / known.size
             inside = np.minimum(as_low, as_high)
             depth = np.minimum(depth, np.where(np.isnan(heights), 1.0, inside))
-    # Not below what so many replicates can tell.
-    return float(max(np.quantile(depth, 1 - level), 1 / len(drawn)))
+    # Not below what so many replicates can tell, nor beyond the band of each recall by itself.
+    return float(min(max(np.quantile(depth, 1 - level), 1 / len(drawn)), (1 - level) / 2))
 
 
 def _precisions(curves: Curves, recalls: Sequence[float]) -> Floats:

@@ -12,7 +12,7 @@ import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import FEWEST_TOLD, told_by
-from frame_prc._inference.at_threshold import rests_on_unseen, sums_of_decisions
+from frame_prc._inference.differences import rests_on_unseen, sums_of_decisions
 from frame_prc._inference.estimates import (
     NEGATIVE_CLUSTERS,
     OF_CLASSES,

@@ -255,6 +255,16 @@ def test_a_simultaneous_band_is_wider(kind):
         band(kind.make(ROWS), simultaneous="yes")
 
 
+@every_kind
+def test_where_no_replicate_varies_a_simultaneous_band_is_that_of_each_recall(kind):
+    perfect = pl.DataFrame({"late": [1] * 30 + [0] * 30, "score": [-i for i in range(60)]})
+    asked = {"recalls": [0.5, 1.0], "ci": 0.9}
+    each, both = (band(kind.make(perfect), **asked, simultaneous=one) for one in (False, True))
+    assert_frame_equal(kind.rows(both), kind.rows(each))
+    exact = [0.05 ** (1 / 15), 0.05 ** (1 / 30)]
+    assert kind.rows(both)["precision_low"].to_list() == pytest.approx(exact)
+
+
 @pytest.mark.thorough
 def test_a_simultaneous_band_covers_the_whole_curve():
     np, stats = require_module("numpy"), require_module("scipy.stats")
