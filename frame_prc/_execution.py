@@ -6,7 +6,7 @@ plan, and nothing is read before it is collected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 import polars as pl
 
-from frame_prc._lazy import cached, concat
+from frame_prc._lazy import cached, concat, in_python
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -83,6 +83,21 @@ class Execution:
         other.
         """
         return frame.collect().lazy() if self.many_in_memory else cached(frame)
+
+    def in_python(
+        self,
+        frame: pl.LazyFrame,
+        step: Callable[[pl.DataFrame], pl.DataFrame],
+        columns: Mapping[str, pl.DataType],
+        *,
+        adds: bool = False,
+    ) -> pl.LazyFrame:
+        """Apply a function to a whole frame: now if it is in memory, else at collect.
+
+        The result has the ``columns``, or the function ``adds`` them.
+        """
+        own = frame.collect_schema() if adds else {}
+        return in_python(frame, step, pl.Schema({**own, **columns}), in_memory=self.in_memory)
 
     def windowed(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Return a frame with windows or fills, computed now if many rows are in memory.

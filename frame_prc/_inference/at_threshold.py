@@ -5,8 +5,8 @@ unit of weight on a row in a cell with the coefficients ``a`` and ``b`` changes 
 ``(a - b A / B) / B``. Only Matthews' correlation and the lift are other functions of the counts;
 what changes them is their gradient.
 
-Other rows would choose another threshold, and with it another value of a measure M. A choice keeps a
-share C: the recall, the false positive rate, or the share of rows that is predicted positive. One
+Other rows would choose another threshold, and with it another value of a measure M. A choice keeps
+a share C: the recall, the false positive rate, or the share of rows that is predicted positive. One
 more row moves C, and the threshold moves it back. So the influence of a row is ``I_M - (M' / C')
 I_C``: with ``I_M, I_C`` its influence on both at a threshold that is held, and ``M', C'`` how much
 each row changes them that a lower threshold adds. That row is positive with the precision of the

@@ -34,7 +34,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference import distributions
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import in_python, over
+from frame_prc._lazy import over
 from frame_prc._request.specs import Interval
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import Columns
@@ -221,24 +221,11 @@ def with_deviations(
     )
 
 
-def with_std_error(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ``std_error``, null if the segments do not vary, and ``degrees`` of freedom to sums."""
-    n_effective = _SHARES * (_SHARES / _SQUARE_SHARES)
-    degrees = n_effective - 1
-    variance = _SQUARES / _SHARES**2 * (n_effective / degrees)
-    several = (_SHARES > 0) & (n_effective.round() > 1)
-    return table.with_columns(
-        std_error=pl.when(several & (_SQUARES > 0)).then(variance.sqrt()),
-        degrees=pl.when(several).then(degrees),
-    )
+def limits_of_mean(table: pl.LazyFrame, mean: str, interval: Interval, rows: Rows) -> pl.LazyFrame:
+    """Add ``std_error, ci_low, ci_high`` of a mean of measures, and what they say to the status.
 
-
-def limits_of_mean(
-    table: pl.LazyFrame, mean: str, interval: Interval, *, in_memory: bool
-) -> pl.LazyFrame:
-    """Add ``ci_low`` and ``ci_high`` of a mean of measures; ``middle`` is their median.
-
-    They are null if all segments have the same measure, unless it is 0 or 1: ``m`` of these have
+    ``middle`` is the median of the measures. Limits are null if all segments have the same measure,
+    unless it is 0 or 1: ``m`` of these have
     binomial limits (Clopper & Pearson 1934, doi 10.2307/2331986). So a limit is at least as far out
     where most segments have a measure of 0 or 1, as one that has not may be missing by chance.
     """
@@ -250,25 +237,35 @@ def limits_of_mean(
     low = pl.when(best).then(pl.min_horizontal(low, most)).otherwise(low)
     high = pl.when(worst).then(pl.max_horizontal(high, 1 - most)).otherwise(high)
     several = pl.when(_DEGREES.is_not_null())
-    return _with_quantile(table, interval.level, in_memory=in_memory).with_columns(
+    limited = _with_quantile(table, interval.level, rows).with_columns(
         ci_low=several.then(pl.when(estimate <= _ROUNDING).then(0.0).otherwise(low)),
         ci_high=several.then(pl.when(shortfall <= _ROUNDING).then(1.0).otherwise(high)),
     )
+    return limited.with_columns(status=status_of_limits())
 
 
-def limits_of_difference(
-    table: pl.LazyFrame, mean: str, level: float, *, in_memory: bool
-) -> pl.LazyFrame:
-    """Add ``ci_low`` and ``ci_high`` of a mean of differences."""
+def limits_of_difference(table: pl.LazyFrame, mean: str, level: float, rows: Rows) -> pl.LazyFrame:
+    """Add ``std_error, ci_low, ci_high`` of a mean of differences, and what they say."""
     half = pl.col("quantile") * _STD_ERROR
-    return _with_quantile(table, level, in_memory=in_memory).with_columns(
+    limited = _with_quantile(table, level, rows).with_columns(
         ci_low=(pl.col(mean) - half).clip(lower_bound=-1.0),
         ci_high=(pl.col(mean) + half).clip(upper_bound=1.0),
     )
+    return limited.with_columns(status=status_of_limits())
 
 
-def _with_quantile(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.LazyFrame:
-    """Add the quantile of Student's t, null where no degrees of freedom are known."""
+def _with_quantile(table: pl.LazyFrame, level: float, rows: Rows) -> pl.LazyFrame:
+    """Add ``std_error``, null if the segments do not vary, and the ``quantile`` of Student's t.
+
+    ``degrees`` of freedom are null where no quantile is known.
+    """
+    n_effective = _SHARES * (_SHARES / _SQUARE_SHARES)
+    variance = _SQUARES / _SHARES**2 * (n_effective / (n_effective - 1))
+    several = (_SHARES > 0) & (n_effective.round() > 1)
+    errors = table.with_columns(
+        std_error=pl.when(several & (_SQUARES > 0)).then(variance.sqrt()),
+        degrees=pl.when(several).then(n_effective - 1),
+    )
 
     @cache
     def quantile(degrees: float) -> float:
@@ -278,8 +275,7 @@ def _with_quantile(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.
         found = [None if degrees is None else quantile(degrees) for degrees in rows["degrees"]]
         return rows.with_columns(pl.Series("quantile", found, dtype=pl.Float64))
 
-    schema = pl.Schema({**table.collect_schema(), "quantile": pl.Float64()})
-    return in_python(table, with_quantile, schema, in_memory=in_memory)
+    return rows.in_python(errors, with_quantile, {"quantile": pl.Float64()}, adds=True)
 
 
 def t_test(estimate: float, std_error: float | None, degrees: float | None) -> float | None:

@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.resamples import Floats, Integers, cells_of, keyed
-from frame_prc._lazy import in_python
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Draws
 
@@ -57,7 +56,7 @@ def p_values(ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
     """Return keys and ``p_value`` of each segment that has both classes."""
     rows = ranking.rows
     cells = cells_of(ranking, rows)
-    schema = pl.Schema({"segment": cells.collect_schema()["segment"], "p_value": pl.Float64()})
+    schema = {"segment": cells.collect_schema()["segment"], "p_value": pl.Float64()}
 
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
         # Without a seed all segments share one that is new each time.
@@ -67,7 +66,7 @@ def p_values(ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
             found = [*_tested(cells, seed, resampling.replicates)]
         return pl.DataFrame(found, schema=schema, orient="row")
 
-    return keyed(in_python(cells, evaluate, schema, in_memory=rows.in_memory), ranking, "p_value")
+    return keyed(rows.in_python(cells, evaluate, schema), ranking, "p_value")
 
 
 def _tested(cells: pl.DataFrame, seed: int, replicates: int) -> Iterator[tuple[int, float]]:

@@ -21,7 +21,7 @@ from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile, precision, step_area, unsigned_zero
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.intervals import with_levels
-from frame_prc._lazy import concat, in_python
+from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Draws
 from frame_prc._request.values import Bins
@@ -158,7 +158,7 @@ def by_segment(
     """Return the rows that ``summarise`` makes of each segment with positives."""
     cells = cells_of(ranking, rows, bins)
     number = cells.collect_schema()["segment"]
-    schema = pl.Schema({"segment": number, **dict.fromkeys(outputs, pl.Float64())})
+    schema = {"segment": number, **dict.fromkeys(outputs, pl.Float64())}
 
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
         samples = _samples(cells, every_score=every_score)
@@ -167,7 +167,7 @@ def by_segment(
             found = [(segment, *row) for segment, sample in samples for row in summarise(sample)]
         return pl.DataFrame(found, schema=schema, orient="row")
 
-    return in_python(cells, evaluate, schema, in_memory=rows.in_memory)
+    return rows.in_python(cells, evaluate, schema)
 
 
 def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:

@@ -15,16 +15,13 @@ from frame_prc._inference.intervals import (
     SPREAD,
     limits_of_difference,
     limits_of_mean,
-    status_of_limits,
     t_test,
     with_deviations,
-    with_std_error,
 )
 from frame_prc._lazy import (
     aggregated,
     concat,
     in_order,
-    in_python,
     key_names,
     left_join,
     mean_in_order,
@@ -83,8 +80,7 @@ class Averages(Table):
             return self._named(self._values(without_key(rows, self.over)))
         means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
-            means = limits_of_mean(means, ESTIMATE, self.interval, in_memory=rows.in_memory)
-            means = means.with_columns(status=status_of_limits())
+            means = limits_of_mean(means, ESTIMATE, self.interval, rows)
         return self._named(means)
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
@@ -150,7 +146,7 @@ def _mean(
         prevalence=pl.when(_N > 0).then(_N_POS / _N),
         status=status_of_mean(1 if interval is None else FEW_SEGMENTS),
     )
-    return with_std_error(means).rename(kept).sort(list(kept.values()))
+    return means.rename(kept).sort(list(kept.values()))
 
 
 def status_of_mean(fewest: int) -> pl.Expr:
@@ -211,15 +207,11 @@ class PairedDifferences(Table):
             )
             for place, (a, b) in enumerate(self.paired.pairs)
         ]
-        sums = with_std_error(concat(tables).sort(*keys, "pair"))
-        limited = limits_of_difference(
-            sums, "difference", self.paired.level, in_memory=rows.in_memory
-        )
-        schema = pl.Schema({**limited.collect_schema(), "p_value": pl.Float64()})
-        tested = in_python(limited, self._tested, schema, in_memory=rows.in_memory)
-        judged = tested.with_columns(status=status_of_mean(FEW_SEGMENTS))
+        sums = concat(tables).sort(*keys, "pair").with_columns(status=status_of_mean(FEW_SEGMENTS))
+        limited = limits_of_difference(sums, "difference", self.paired.level, rows)
+        tested = rows.in_python(limited, self._tested, {"p_value": pl.Float64()}, adds=True)
         values, lengths = measure.values(*_AREAS), measure.lengths("difference", *INTERVAL)
-        return judged.with_columns(*values, *lengths, status=status_of_limits())
+        return tested.with_columns(*values, *lengths)
 
     def _tested(self, table: pl.DataFrame) -> pl.DataFrame:
         """Add the p-values."""

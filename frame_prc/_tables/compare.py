@@ -25,7 +25,7 @@ from frame_prc._inference.estimates import (
 )
 from frame_prc._inference.intervals import status_of, status_of_limits
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import concat, in_python, left_join, over
+from frame_prc._lazy import concat, left_join, over
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Measured
@@ -182,7 +182,7 @@ class Differences(Table):
             )
             .with_columns(std_error=pl.when("is_tested").then(_std_error(ratio=self._is_ratio)))
         )
-        tested = _with_test(estimated, comparison, measure, in_memory=rows.in_memory)
+        tested = _with_test(estimated, comparison, measure, rows)
         if self._is_ratio:
             tested = tested.with_columns(pl.col("difference", "ci_low", "ci_high").exp())
             tested = tested.rename({"difference": _RATIO})
@@ -297,7 +297,7 @@ def _apart() -> pl.Expr:
 
 
 def _with_test(
-    table: pl.LazyFrame, comparison: Comparison, measure: Measure, *, in_memory: bool
+    table: pl.LazyFrame, comparison: Comparison, measure: Measure, of: Rows
 ) -> pl.LazyFrame:
     """Add the interval of each difference, its p-value, and that of a loss beyond the margin."""
     columns, level = (*_OF_A, *_OF_B, "difference", "apart", "n_effective"), comparison.level
@@ -318,9 +318,7 @@ def _with_test(
         return rows.hstack(pl.DataFrame(found, _TESTED, orient="row"))
 
     areas = pl.when("is_tested").then(pl.concat_list(columns)).alias(_BOTH_AREAS)
-    with_areas = table.with_columns(areas)
-    schema = pl.Schema({**with_areas.collect_schema(), **_TESTED})
-    return in_python(with_areas, with_test, schema, in_memory=in_memory)
+    return of.in_python(table.with_columns(areas), with_test, _TESTED, adds=True)
 
 
 def _difference_of(values: Sequence[float], comparison: Comparison) -> Difference:

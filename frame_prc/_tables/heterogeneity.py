@@ -14,7 +14,7 @@ from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates, measure_of, unbiased_variance
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
-from frame_prc._lazy import concat, in_python, join, over, parts_by
+from frame_prc._lazy import concat, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import (
@@ -99,12 +99,8 @@ class Heterogeneity(Table):
             segments = rows.once(segments)
             permuted = self._permuted(segments, rows, estimates.ranking)
             parts = [segments, permuted.with_columns(part=pl.lit("row"))]
-        found = in_python(
-            pl.concat(parts, how="diagonal", parallel=False),
-            lambda frame: self._compared(frame, rows, schema),
-            schema,
-            in_memory=rows.in_memory,
-        )
+        stacked = pl.concat(parts, how="diagonal", parallel=False)
+        found = rows.in_python(stacked, lambda frame: self._compared(frame, rows, schema), schema)
         measure = estimates.measure
         lengths = ("gap", "gap_if_equal", "tau", "tau_low", "tau_high")
         found = found.with_columns(

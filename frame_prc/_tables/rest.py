@@ -15,7 +15,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import aggregated, in_order, in_python, left_join, parts_by
+from frame_prc._lazy import aggregated, in_order, left_join, parts_by
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
@@ -31,11 +31,10 @@ def rest_of_each_segment(rows: Rows, measure: Measure) -> pl.LazyFrame:
     """Return the keys of each segment, and the estimates of all other rows of its model."""
     keys = rows.frame.select(rows.keys).collect_schema()
     numbers = dict.fromkeys((*_ESTIMATES, "covariance"), pl.Float64())
-    return in_python(
+    return rows.in_python(
         rows.with_checks(rows.frame),
         lambda frame: _evaluated(rows, frame, measure),
-        pl.Schema({**keys, **numbers, "status": pl.String(), "few_negatives": pl.Boolean()}),
-        in_memory=rows.in_memory,
+        {**keys, **numbers, "status": pl.String(), "few_negatives": pl.Boolean()},
     )
 
 

@@ -25,7 +25,6 @@ from frame_prc._execution import on_each_thread
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
-from frame_prc._lazy import in_python
 from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Comparison, Measured, Searched
@@ -61,11 +60,10 @@ class Finds(Table):
         )
 
         def found(source: pl.DataFrame) -> pl.DataFrame:
-
             finds = Search.of(rows.reread(source), self.searched).finds()
             return pl.DataFrame(finds, schema=schema, orient="row")
 
-        return in_python(rows.source, found, schema, in_memory=rows.in_memory)
+        return rows.in_python(rows.source, found, schema)
 
     @property
     def measure_names(self) -> Sequence[str]:

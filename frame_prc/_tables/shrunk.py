@@ -12,7 +12,7 @@ from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
 from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
-from frame_prc._lazy import in_python, parts_by
+from frame_prc._lazy import parts_by
 from frame_prc._request.specs import Interval, Measured
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
@@ -81,14 +81,13 @@ class Shrunken(Table):
             variance=unbiased_variance(measure),
             misplaced=m * pl.min_horizontal(ESTIMATE, SHORTFALL),
         )
-        added = dict.fromkeys(_NUMBERS, pl.Float64()) | dict.fromkeys(_RANKS, pl.Int64())
-        schema = pl.Schema({**known.collect_schema(), **added})
 
         def with_draws(frame: pl.DataFrame) -> pl.DataFrame:
-            parts = map(self._of_model, parts_by(frame, rows.model_keys))
-            return pl.concat([schema.to_frame(), *parts])
+            parts = parts_by(frame, rows.model_keys) or [frame]
+            return pl.concat(map(self._of_model, parts))
 
-        found = in_python(known, with_draws, schema, in_memory=rows.in_memory)
+        added = dict.fromkeys(_NUMBERS, pl.Float64()) | dict.fromkeys(_RANKS, pl.Int64())
+        found = rows.in_python(known, with_draws, added, adds=True)
         return found.with_columns(measure.values("value", "shrunk", *_LIMITS))
 
     def _of_model(self, segments: pl.DataFrame) -> pl.DataFrame:

@@ -47,7 +47,6 @@ from frame_prc._inference.intervals import (
     status_of_limits,
     with_deviations,
     with_interval,
-    with_std_error,
 )
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
@@ -452,13 +451,8 @@ def _macro_sampled(
     sums = _means(spread, rows, *means, in_order(pl.col(SPREAD)), **counted)
     few = (pl.col("status") == "ok") & (pl.col("n_defined") < FEW_SEGMENTS)
     status = pl.when(few).then(pl.lit("few_segments")).otherwise("status")
-    table = limits_of_mean(
-        with_std_error(sums.with_columns(status.alias("status"))),
-        AVERAGE_PRECISION,
-        interval,
-        in_memory=rows.in_memory,
-    )
-    return table.with_columns(status=status_of_limits())
+    judged = sums.with_columns(status.alias("status"))
+    return limits_of_mean(judged, AVERAGE_PRECISION, interval, rows)
 
 
 def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr) -> pl.LazyFrame:

@@ -17,7 +17,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import aggregated, in_python, join, left_join, parts_by
+from frame_prc._lazy import aggregated, join, left_join, parts_by
 from frame_prc._lazy import over as within
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured, Target
@@ -90,7 +90,7 @@ class Watched(Table):
             found = [*self._rows(frame, over, others, names)]
             return pl.DataFrame(found, schema=schema, orient="row")
 
-        found = in_python(known, watched, schema, in_memory=rows.in_memory)
+        found = rows.in_python(known, watched, schema)
         return found.sort(rows.keys).with_columns(measure_of(self.measured).values("value"))
 
     def _estimates(self, rows: Rows) -> pl.LazyFrame:
@@ -123,9 +123,7 @@ class Watched(Table):
         later = pl.col("end_place") - pl.col("place")
         of_one_part = (pl.col("place") >= self.first) == (pl.col("end_place") >= self.first)
         found = pairs.filter(later.is_between(0, self.window - 1) & of_one_part)
-        checked = in_python(
-            found, partial(self._complete, over), found.collect_schema(), in_memory=rows.in_memory
-        )
+        checked = rows.in_python(found, partial(self._complete, over), {}, adds=True)
         kept = checked.filter("present").select(*rows.keys, "end")
         frame = (
             left_join(rows.frame, kept, rows.keys)
