@@ -17,13 +17,12 @@ from frame_prc._curves.logit_intervals import (
     MOMENTS,
     limits_of_share,
     share_of_units,
-    status,
     with_moments,
 )
 from frame_prc._curves.operating_points import check_counts
 from frame_prc._formulas import normal_quantile, precision, recall, sizes
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.intervals import check_drawable
+from frame_prc._inference.intervals import check_drawable, status_of
 from frame_prc._lazy import aggregated, in_order, join, left_join, mean_in_order, over
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Draws
@@ -88,8 +87,7 @@ class Band(Table):
 def _with_status(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     known = Estimates.of(rows).keyed().select(*rows.keys, "status", "n_effective", "few_negatives")
     found = left_join(table, known, rows.keys)
-    said = status(pl.col, pl.col("few_negatives"), clustered=rows.clustered)
-    judged = found.with_columns(status=said)
+    judged = found.with_columns(status=status_of(None, clustered=rows.clustered))
     beyond = (1 - pl.col("recall")) * pl.col("n_effective")
     few = (pl.col("status") == "ok") & (beyond < _FEW_BEYOND - _ROUNDING)
     text = pl.lit(FEW_OF_POSITIVES[rows.clustered])

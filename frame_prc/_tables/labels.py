@@ -33,7 +33,7 @@ from frame_prc._inference.estimates import (
     unbiased,
     unbiased_variance,
 )
-from frame_prc._inference.intervals import check_method, status_of, with_interval
+from frame_prc._inference.intervals import check_method, status_of, status_of_limits, with_interval
 from frame_prc._inference.row_influence import numbered, with_influences
 from frame_prc._lazy import aggregated, beside, concat, in_order, left_join
 from frame_prc._request.specs import Comparison, Interval, Measured
@@ -44,7 +44,7 @@ from frame_prc._tables.compare import Differences
 # --- how many rows -----------------------------------------------------------------------------
 
 _NEEDED = ("std_error", "n_needed", "n_pos_needed", "status")
-_ERROR, _OK = pl.col("std_error"), pl.col("status") == "ok"
+_ERROR = pl.col("std_error")
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,7 @@ def _with_needed(table: pl.LazyFrame, deviates: float, rows: Rows) -> pl.LazyFra
     numbers = {f"{name}_needed": pl.col(name) * (deviates * _ERROR) ** 2 for name in ("n", "n_pos")}
     if not rows.columns.weighted:
         numbers = {name: number.ceil().cast(pl.Int64) for name, number in numbers.items()}
-    unknown = pl.when(_OK & _ERROR.is_null()).then(pl.lit("no_std_error")).otherwise("status")
-    return table.with_columns(**numbers, status=unknown)
+    return table.with_columns(**numbers, status=status_of_limits("std_error"))
 
 
 # --- a judge's labels --------------------------------------------------------------------------

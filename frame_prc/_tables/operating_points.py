@@ -32,7 +32,6 @@ from frame_prc._curves.logit_intervals import (
     SHARES_OF_CLASSES,
     limits_of_share,
     share_of_units,
-    status,
     status_of_share,
 )
 from frame_prc._curves.operating_points import (
@@ -46,7 +45,7 @@ from frame_prc._curves.operating_points import (
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.intervals import check_drawable
+from frame_prc._inference.intervals import check_drawable, status_of
 from frame_prc._lazy import (
     cached,
     concat,
@@ -121,11 +120,22 @@ class OperatingPoints(Table):
         """Return the operating points of rows."""
         if self.calibration is None:
             found = self._of(rows)
-            return found if self.interval is None else _with_few(found, rows)
-        weighted, scales = deployed(rows, self.calibration)
-        reference = scales.select(*rows.keys, REFERENCE)
-        found = left_join(self._of(weighted, scales), reference, rows.keys)
-        return found if self.interval is None else _with_few_of(Estimates.of(rows), found)
+        else:
+            weighted, scales = deployed(rows, self.calibration)
+            reference = scales.select(*rows.keys, REFERENCE)
+            found = left_join(self._of(weighted, scales), reference, rows.keys)
+        return found if self.interval is None else self._with_few(found, rows)
+
+    def _with_few(self, table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+        """Say in the status where there are too few rows to rely on an interval."""
+        if rows.clustered or rows.columns.weighted or self.calibration is not None:
+            known = Estimates.of(rows).keyed().select(*rows.keys, "n_effective", "few_negatives")
+            table = left_join(table, known, rows.keys)
+        else:
+            few_negatives = pl.col("all_negatives") < FEW_POSITIVES
+            table = table.with_columns(n_effective="all_positives", few_negatives=few_negatives)
+        judged = table.with_columns(status=status_of(None, clustered=rows.clustered))
+        return judged.with_columns(status=status_of_share(pl.col, pl.col("told")))
 
     def _of(self, rows: Rows, scales: pl.LazyFrame | None = None) -> pl.LazyFrame:
         if self.interval is not None or self._guarantees:
@@ -253,29 +263,6 @@ def _deployed_limits(limits: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame
     """Return limits whose precision is that where rows are deployed."""
     precisions = deployed_share(pl.col("precision_low", "precision_high"), SCALE)
     return segment_join(limits, scales).with_columns(precisions).drop(SCALES)
-
-
-def _with_few(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Say in the status where there are too few rows of a class to rely on an interval."""
-    if rows.clustered or rows.columns.weighted:
-        return _with_few_of(Estimates.of(rows), table)
-    few_negatives = pl.col("all_negatives") < FEW_POSITIVES
-    counted = table.with_columns(n_effective="all_positives")
-    return _with_few_retrieved(counted, status(pl.col, few_negatives, clustered=False))
-
-
-def _with_few_of(estimates: Estimates, table: pl.LazyFrame) -> pl.LazyFrame:
-    """Say the same by the effective numbers of rows."""
-    rows = estimates.ranking.rows
-    known = estimates.keyed().select(*rows.keys, "n_effective", "few_negatives")
-    said = status(pl.col, pl.col("few_negatives"), clustered=rows.clustered)
-    return _with_few_retrieved(left_join(table, known, rows.keys), said)
-
-
-def _with_few_retrieved(table: pl.LazyFrame, said: pl.Expr) -> pl.LazyFrame:
-    """Say in the status also where too few rows are retrieved to rely on their precision."""
-    told = pl.col("told").cast(pl.Float64)
-    return table.with_columns(status=said).with_columns(status=status_of_share(pl.col, told))
 
 
 # --- trials --------------------------------------------------------------------------------------
