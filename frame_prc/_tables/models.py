@@ -47,6 +47,8 @@ _SIDES = {
     "few_negatives": "few_negatives",
     "n_effective": "n_effective",
 }
+# What the two models of a pair have of these.
+_OF_PAIRS = {"variance" if name == "alone" else name: name for name in _SIDES.values()}
 
 # Of tests of one segment: which one, what each of them shares with the others, and its place there.
 BLOCK, SHARED, PLACE = "block", "shared", "place"
@@ -160,21 +162,21 @@ def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
 
 
 def _by_pair(
-    table: pl.LazyFrame,
-    names: Sequence[str | None],
-    comparison: Comparison,
-    measure: Measure,
+    table: pl.LazyFrame, names: Sequence[str | None], comparison: Comparison, measure: Measure
 ) -> pl.LazyFrame:
-    pairs, flags, counted = comparison.pairs, ["few_negatives"], measure.counted
-    lists = {
-        name: pl.concat_list([_name(name, pair) for pair in pairs])
-        for name in (
-            "variance",
-            "covariance",
-            *(("fourth",) if counted else ()),
-            *(("unseen",) if measure.of_decisions else ()),
-        )
-    }
+    """Return a row for each pair of models, one segment after the other."""
+    pairs, counted = comparison.pairs, measure.counted
+    beside = {"fourth": counted, "unseen": measure.of_decisions}
+    shown = ("variance", "covariance", *(name for name, has in beside.items() if has))
+    lists = {name: pl.concat_list([_name(name, pair) for pair in pairs]) for name in shown}
+    for side, column, places in zip(
+        "ab", ("model", "baseline"), zip(*pairs, strict=True), strict=True
+    ):
+        lists[column] = pl.lit([names[i] for i in places], pl.List(pl.String))
+        lists |= {
+            f"{name}_{side}": pl.concat_list([f"{of}_{i}" for i in places])
+            for name, of in _OF_PAIRS.items()
+        }
     if comparison.adjust == "max":
         each = range(len(pairs))
         of_pairs = [
@@ -182,15 +184,7 @@ def _by_pair(
         ]
         lists |= {SHARED: pl.concat_list(of_pairs), PLACE: pl.lit([*each], pl.List(pl.Int64))}
         table = table.with_columns(pl.int_range(pl.len()).alias(BLOCK))
-    text = pl.List(pl.String)
-    columns = (("a", "model"), ("b", "baseline"))
-    for (side, column), places in zip(columns, zip(*pairs, strict=True), strict=True):
-        lists[column] = pl.lit([names[i] for i in places], dtype=text)
-        for name in ("value", "shortfall", "n_effective", *flags):
-            lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in places])
-        lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in places])
     long = table.with_columns(**lists).explode(*lists, empty_as_null=False)
-    either = {name: pl.any_horizontal(f"{name}_a", f"{name}_b") for name in flags}
     variance = above_rounding(_VARIANCE, _VARIANCE_A + _VARIANCE_B)
     fewer = pl.min_horizontal("n_effective_a", "n_effective_b")
     if counted:
@@ -200,7 +194,8 @@ def _by_pair(
     if measure.of_decisions:
         unseen = variance.is_not_null() & pl.col("unseen")
         fewer = pl.when(unseen).then(pl.min_horizontal(fewer, FEWEST_TOLD)).otherwise(fewer)
-    return long.with_columns(variance=variance, **either, n_effective=fewer)
+    few_negatives = pl.any_horizontal("few_negatives_a", "few_negatives_b")
+    return long.with_columns(variance=variance, few_negatives=few_negatives, n_effective=fewer)
 
 
 def above_rounding(variance: pl.Expr, alone: pl.Expr) -> pl.Expr:
