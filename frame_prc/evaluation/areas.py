@@ -334,8 +334,8 @@ class AreaVerbs(Evaluated[FrameT]):
             The keys, then ``n, n_pos, method, auc, status``, with ``ci`` also ``ci_low, ci_high``,
             with ``calibrate`` ``reference_prevalence`` before ``method``. With ``details`` also
             ``prevalence`` and, with ``ci``, ``n_effective, std_error``; with ``recall_range`` or
-            ``top`` also ``random_average_precision`` of the same part of the ``step`` area. Sorted
-            by the keys, then in the order of ``method``.
+            ``top`` also ``random_average_precision`` of the same part of the ``step`` area, over
+            a range that of the prevalence. Sorted by the keys, then in the order of ``method``.
 
             Areas are null without positives; ``"gain"``, ``"roc"`` and calibrated areas also
             without negatives. ``status`` is as in :func:`average_precision`; positives beyond

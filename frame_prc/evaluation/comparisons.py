@@ -225,7 +225,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
         permutations
             Random orders for ``against="random"``, 1,000 by default, or :class:`Draws`.
         adjust
-            Correct p-values for multiple testing, as in :func:`compare_models`.
+            Correct p-values for multiple testing, as in :func:`compare_models`. Two segments that
+            are compared with each other are one test.
         margin
             The largest loss that does not matter, as in :func:`compare_models`.
         scale
