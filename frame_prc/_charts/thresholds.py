@@ -293,7 +293,7 @@ def threshold_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
 ) -> ThresholdRows:
     """Return the rows of a chart over thresholds."""
-    best = _finite(segments.of_counts(OperatingPoints([Target("f_beta", 1.0)])))
+    best = _finite(segments.of(OperatingPoints([Target("f_beta", 1.0)])))
     marked = point_rows(segments, lines, options.others)
     # Their thresholds are text.
     number = pl.col("threshold").cast(pl.Float64)

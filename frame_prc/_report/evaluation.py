@@ -75,8 +75,8 @@ class Part:
         return left_join(points, self.lines, ["line"])
 
     def of(self, table: Table) -> pl.DataFrame:
-        """Return a table that counts are enough for."""
-        return self.named(self.found.of_counts(table))
+        """Return a table of the lines."""
+        return self.named(self.found.of(table))
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,12 @@ class Evaluation:
     def source(self) -> ChartSource:
         """What charts draw, evaluated once."""
         calibration = self.options.calibration if self.keys else None
-        source = source_of_rows(self.rows, calibration)
+        source = source_of_rows(self.rows, self.options.level, calibration)
         return replace(source, evaluate=cache(source.evaluate))
 
     @property
     def _found(self) -> EvaluatedSegments:
-        return self.source.evaluate(self.options.level)
+        return self.source.evaluate()
 
     def _computed(self, table: Table) -> pl.DataFrame:
         return table.finished(self._found.given).collect()
@@ -255,7 +255,7 @@ class Evaluation:
         """The segment of each model that is most likely the worst; empty if that is not known."""
         if not self.keys:
             return pl.DataFrame()
-        table = self._found.likely_worst(self.options.level)
+        table = self._found.likely_worst()
         if table.is_empty():
             return table
         return self._names.with_segments(table).unique(MODEL, keep="first", maintain_order=True)
@@ -360,7 +360,7 @@ class Evaluation:
         """All rows, which have no number if they are not one of the segments."""
         if self.segments.height == 1:
             return self._part
-        pooled = self._found.of_all_rows(self.options.level)
+        pooled = self._found.all_rows
         lines = _Names.of(pooled, self.asked).lines
         return Part(pooled, lines.with_columns(segment=pl.lit(None, lines.schema["segment"])))
 
@@ -455,7 +455,7 @@ class Evaluation:
         by_segment = self.reliability_panels == self.segments.height
         part = self._part if by_segment else self._all_rows
         table = Reliability(bin_edges(_RELIABILITY_BINS), self.options.level)
-        return part.named(part.found.of_rows(table))
+        return part.of(table)
 
     @cached_property
     def thresholds(self) -> pl.DataFrame:
@@ -487,7 +487,7 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     found = Evaluation(rows, asked, options)
     models, _ = split_keys(found.source.keys)
     found.source.check_count(models, MOST_COLOURS, "models", "choose some of the models")
-    found.source.evaluate(options.level)  # what is wrong with the values is said first
+    found.source.evaluate()  # what is wrong with the values is said first
     if "time" in options.sections:
         _key_with_order(rows.columns.key_dtypes)
     return found
