@@ -37,6 +37,7 @@ from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Targ
 from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
+from frame_prc._tables.areas import AveragePrecision
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.curves import Reliability, ScoreBins
 from frame_prc._tables.heterogeneity import Heterogeneity
@@ -164,8 +165,11 @@ class Evaluation:
 
     @cached_property
     def pooled(self) -> pl.DataFrame:
-        """The scorecard of all rows."""
-        return self.scorecard.filter(level="pooled")
+        """The scorecard of all rows, with the status of the plain area: they are not calibrated."""
+        level = None if self.rows.columns.lacks_squares else Interval(self.options.level)
+        plain = AveragePrecision(interval=level).finished(self._found.given.pooled()).collect()
+        statuses = self._names.with_model(plain).select(MODEL, "status")
+        return left_join(self.scorecard.filter(level="pooled").drop("status"), statuses, [MODEL])
 
     @cached_property
     def of_best(self) -> dict[str, Any]:
