@@ -127,22 +127,20 @@ class EvaluatedSegments:
         return self._numbered(curve, rows).drop_nulls("recall")
 
     @property
+    def _counted(self) -> pl.DataFrame:
+        return self.given.keep("counted", lambda: Counts().finished(self.given).collect())
+
+    @property
     def _counts(self) -> Rows:
         """The counts per threshold, as rows."""
-        return self.given.keep("counts as rows", self._counted)
-
-    def _counted(self) -> Rows:
-        counts = _with_numbered_keys(Counts().finished(self.given).collect(), len(self.keys))
+        counts = _with_numbered_keys(self._counted, len(self.keys))
         return _read_counts(counts, len(self.keys), ascending=self.given.ascending)
 
+    @cached_property
     def finite_scores(self) -> pl.Series:
-        """Return the finite scores of all segments, each once, in ascending order."""
-        return self.given.keep("finite scores", self._finite_scores)
-
-    def _finite_scores(self) -> pl.Series:
-        scores = Counts().finished(self._counts).select(pl.col("threshold").cast(pl.Float64))
-        finite = scores.filter(pl.col("threshold").is_finite())
-        return finite.unique().sort("threshold").collect()["threshold"]
+        """The finite scores of all segments, each once, in ascending order."""
+        scores = self._counted["threshold"].cast(pl.Float64)
+        return scores.filter(scores.is_finite()).unique().sort()
 
     def of(self, table: Table) -> pl.DataFrame:
         """Return ``line`` and the columns of a table."""

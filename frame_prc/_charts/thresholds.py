@@ -83,7 +83,7 @@ class _ThresholdChart:
         best = _finite(segments.of(OperatingPoints([Target("f_beta", 1.0)])))
         marked = point_rows(segments, lines, options.others)
         points = _finite(marked.with_columns(_NUMBER)) if marked.height else marked
-        scores = segments.finite_scores()
+        scores = segments.finite_scores
         special = {*best["threshold"], *([] if options.threshold is None else [options.threshold])}
         drawn = max(lines[AVERAGE_PRECISION].count(), 1)
         # Every line has rows at the best thresholds of all.

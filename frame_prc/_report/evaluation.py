@@ -276,7 +276,8 @@ class Evaluation:
         measured = Measured("calibrated_average_precision", self.options.calibration)
         looks, error = min(periods - first, _MOST_LOOKS), self.alpha
         table = Watched(measured, "key_0", first, looks, error, 1, False, False, None)
-        return self._names.with_segments(self._computed(table)).drop(table.hidden)
+        watched = self._computed(table).drop("measure", *table.hidden)
+        return self._names.with_segments(watched)
 
     @property
     def looks(self) -> pl.DataFrame:
@@ -389,7 +390,7 @@ class Evaluation:
 
     @cached_property
     def _scores(self) -> pl.Series:
-        return self._all_rows.found.finite_scores()
+        return self._all_rows.found.finite_scores
 
     def threshold_text(self, value: float | None) -> str:
         """Return a threshold with at least four digits, and as many as tell its rows.
@@ -410,11 +411,12 @@ class Evaluation:
     @cached_property
     def best_point(self) -> dict[str, Any] | None:
         """The point of the largest F1 of the best model, over all rows."""
-        best = self.of_best.get("best_f1_threshold")
-        if best is None:
+        if self.thresholds.is_empty():
             return None
-        points = self._all_rows.of(OperatingPoints([Target("threshold", best)]))
-        return points.filter(model=self.best).row(0, named=True)
+        of_all = None if self.segments.height > 1 else 0
+        is_best = pl.col("threshold") == self.of_best["best_f1_threshold"]
+        own = self.thresholds.filter(pl.col("segment").eq_missing(of_all), is_best, model=self.best)
+        return own.row(0, named=True) if own.height else None
 
     @cached_property
     def budgets(self) -> pl.DataFrame:
