@@ -409,21 +409,24 @@ class Evaluation:
         return f"{value:g}" if float(f"{value:g}") == value else str(value)
 
     @cached_property
+    def _points_of_all(self) -> pl.DataFrame:
+        """The points of all rows at the best threshold, and at shares of the rows."""
+        best = self.of_best.get("best_f1_threshold")
+        targets = [Target("predicted_rate", share) for share in BUDGETS]
+        targets += [] if best is None else [Target("threshold", best)]
+        return self._all_rows.of(OperatingPoints(targets))
+
+    @property
     def best_point(self) -> dict[str, Any] | None:
         """The point of the largest F1 of the best model, over all rows."""
-        if self.thresholds.is_empty():
-            return None
-        of_all = None if self.segments.height > 1 else 0
-        is_best = pl.col("threshold") == self.of_best["best_f1_threshold"]
-        own = self.thresholds.filter(pl.col("segment").eq_missing(of_all), is_best, model=self.best)
+        own = self._points_of_all.filter(criterion="threshold", model=self.best)
         return own.row(0, named=True) if own.height else None
 
-    @cached_property
+    @property
     def budgets(self) -> pl.DataFrame:
         """As :func:`frame_prc.threshold_table` for all rows, at the same shares of the rows."""
-        targets = [Target("predicted_rate", share) for share in BUDGETS]
-        points = self._all_rows.of(OperatingPoints(targets))
-        return points.filter(pl.col("threshold").is_finite())
+        is_finite = pl.col("threshold").is_finite()
+        return self._points_of_all.filter(is_finite, criterion="predicted_rate")
 
     @cached_property
     def curves(self) -> pl.DataFrame:
