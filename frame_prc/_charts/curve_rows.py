@@ -50,11 +50,11 @@ def check_readable(
 
 
 def chosen_lines(
-    source: ChartSource, facet: FacetKeys, most: int, level: float
+    source: ChartSource, facet: FacetKeys, most: int
 ) -> tuple[EvaluatedSegments, pl.DataFrame, str]:
     """Return the segments that have lines, these lines, and which they are if they are not all."""
     check_readable(source, facet, most)
-    segments, choice = _chosen_segments(source.evaluate(level))
+    segments, choice = _chosen_segments(source.evaluate())
     lines = name_lines(segments, facet, most)
     if lines.height > 1 and (lines["panel_name"] == "").all():
         lines = lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
@@ -289,7 +289,7 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     defined = max(lines[AVERAGE_PRECISION].count(), 1)
     count = min(_RECALLS, int(_MOST_ROWS * _SHARE_OF_BAND) // defined)
     recalls = [i / (count - 1) for i in range(count)]
-    rows = segments.of_rows(Band(recalls, options.level, Draws())).drop_nulls("precision_low")
+    rows = segments.of(Band(recalls, options.level, Draws())).drop_nulls("precision_low")
     return _with_digits(_numbered(rows, lines))
 
 
@@ -299,7 +299,7 @@ def point_rows(
     """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
-    found = segments.of_counts(OperatingPoints(targets))
+    found = segments.of(OperatingPoints(targets))
     # In the order of the lines, and in that of the targets.
     points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))

@@ -63,9 +63,7 @@ class CurveChart:
     @classmethod
     def of(cls, source: ChartSource, options: ChartOptions) -> CurveChart:
         """Return what there is to show of the segments."""
-        segments, lines, choice = chosen_lines(
-            source, options.facet, options.most_in_one_panel, options.level
-        )
+        segments, lines, choice = chosen_lines(source, options.facet, options.most_in_one_panel)
         rows = chart_rows(segments, lines, options)
         if options.roc:
             lines = _with_roc_areas(lines, segments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -45,12 +46,12 @@ class ChartSource:
     """The segments that a chart can show, known before anything costly is computed.
 
     ``keys`` are the caller's names of the keys. ``table`` has a row per segment, with its values
-    of them in ``key_0, key_1, ...``. ``evaluate`` takes the level of intervals.
+    of them in ``key_0, key_1, ...``.
     """
 
     keys: list[str]
     table: pl.DataFrame
-    evaluate: Callable[[float], EvaluatedSegments]
+    evaluate: Callable[[], EvaluatedSegments]
 
     def check_count(self, keys: Sequence[str], most: int, what: str, hint: str) -> None:
         """Raise an error if there are more combinations of some keys than a chart can show."""
@@ -76,8 +77,8 @@ class EvaluatedSegments:
         precision with its interval, status, and the average precision of a random ranking.
     given
         The rows as given, which bootstraps resample, comparisons pair and clusters group.
-    counts
-        Their counts per threshold, as rows.
+    level
+        The level of intervals.
     start
         The point at which curves start.
     error
@@ -89,7 +90,7 @@ class EvaluatedSegments:
     keys: list[str]
     table: pl.DataFrame
     given: Rows
-    counts: Rows
+    level: float
     start: Start
     error: float | None
     calibration: Calibration | None = None
@@ -116,32 +117,33 @@ class EvaluatedSegments:
 
     def curves(self, keep: Keep, level: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        return self._points(Curve(self.start, keep, extras=Extras(level=level)))
+        return self.of(Curve(self.start, keep, extras=Extras(level=level))).drop_nulls("recall")
 
     def at_thresholds(self, bins: Bins, level: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves at thresholds."""
-        return self._points(Curve(None, "all", bins, Extras(level=level)))
-
-    def _points(self, curve: Curve) -> pl.DataFrame:
-        # Counts do not tell which rows are of one cluster.
-        rows = self.counts if curve.extras.level is None or self.cluster is None else self.given
+        curve = Curve(None, "all", bins, Extras(level=level))
+        # Fewer are put into bins than rows, but they do not tell which rows are of one cluster.
+        rows = self._counts if level is None or self.cluster is None else self.given
         return self._numbered(curve, rows).drop_nulls("recall")
 
+    @property
+    def _counted(self) -> pl.DataFrame:
+        return self.given.keep("counted", lambda: Counts().finished(self.given).collect())
+
+    @property
+    def _counts(self) -> Rows:
+        """The counts per threshold, as rows."""
+        counts = _with_numbered_keys(self._counted, len(self.keys))
+        return _read_counts(counts, len(self.keys), ascending=self.given.ascending)
+
+    @cached_property
     def finite_scores(self) -> pl.Series:
-        """Return the finite scores of all segments, each once, in ascending order."""
-        return self.counts.keep("finite scores", self._finite_scores)
+        """The finite scores of all segments, each once, in ascending order."""
+        scores = self._counted["threshold"].cast(pl.Float64)
+        return scores.filter(scores.is_finite()).unique().sort()
 
-    def _finite_scores(self) -> pl.Series:
-        scores = Counts().finished(self.counts).select(pl.col("threshold").cast(pl.Float64))
-        finite = scores.filter(pl.col("threshold").is_finite())
-        return finite.unique().sort("threshold").collect()["threshold"]
-
-    def of_counts(self, table: Table) -> pl.DataFrame:
-        """Return ``line`` and the columns of a table that counts are enough for."""
-        return self._numbered(table, self.counts)
-
-    def of_rows(self, table: Table) -> pl.DataFrame:
-        """Return ``line`` and the columns of a table of the rows as given."""
+    def of(self, table: Table) -> pl.DataFrame:
+        """Return ``line`` and the columns of a table."""
         return self._numbered(table, self.given)
 
     @property
@@ -159,7 +161,7 @@ class EvaluatedSegments:
     def calibrated(self) -> pl.DataFrame:
         """Return the average precision of each line at one prevalence, as segments are compared."""
         table = AveragePrecision(interval=None, calibration=compared_at(None))
-        return self.of_rows(table).select("line", CALIBRATED)
+        return self.of(table).select("line", CALIBRATED)
 
     def roc_areas(self) -> pl.DataFrame:
         """Return ``line, roc_auc``; null where it is not known, as of sums of weights."""
@@ -168,13 +170,13 @@ class EvaluatedSegments:
         table = Summary(
             Interval(0.95), overall=False, calibration=Calibration(), beside=[Measured("roc_auc")]
         )
-        return self.of_rows(table).select("line", ROC_AUC)
+        return self.of(table).select("line", ROC_AUC)
 
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
         """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
         if not pooled:
             table = Differences(comparison)
-            return self.counts.keep(
+            return self.given.keep(
                 ("compared", comparison), lambda: table.finished(self.given).collect()
             )
         if self._reference is not None:
@@ -182,10 +184,10 @@ class EvaluatedSegments:
             comparison = replace(comparison, measured=calibrated)
         return Differences(comparison).finished(self.given.pooled()).collect()
 
-    def of_all_rows(self, level: float) -> EvaluatedSegments:
-        """Return all rows of each model as one segment, at the prevalence of the others."""
-        pooled = source_of_rows(self.given.pooled(), self._reference)
-        return self.counts.keep(("all rows", level), lambda: pooled.evaluate(level))
+    @cached_property
+    def all_rows(self) -> EvaluatedSegments:
+        """All rows of each model as one segment, at the prevalence of the others."""
+        return source_of_rows(self.given.pooled(), self.level, self._reference).evaluate()
 
     @property
     def _reference(self) -> Calibration | None:
@@ -197,14 +199,14 @@ class EvaluatedSegments:
             return Calibration.at(one[0])
         return same_reference(known.lazy(), key_names(has_models(self.keys)))
 
-    def likely_worst(self, level: float) -> pl.DataFrame:
+    def likely_worst(self) -> pl.DataFrame:
         """Return the keys of the segments that may be the worst of a model, the likeliest first."""
         if self.error is not None or self.given.columns.lacks_squares or not has_numpy():
             return pl.DataFrame()
         measured = Measured("average_precision")
         if self.calibration is not None:
             measured = Measured("calibrated_average_precision", self.calibration)
-        table = Shrunken(measured, level).finished(self.given).collect()
+        table = Shrunken(measured, self.level).finished(self.given).collect()
         known = table.filter(status="ok").drop_nulls("probability_worst")
         return known.sort("probability_worst", descending=True, maintain_order=True)
 
@@ -218,7 +220,7 @@ class EvaluatedSegments:
 # --- evaluation ----------------------------------------------------------------------------------
 
 
-def source_of_rows(rows: Rows, calibration: Calibration | None = None) -> ChartSource:
+def source_of_rows(rows: Rows, level: float, calibration: Calibration | None = None) -> ChartSource:
     """Return the segments of rows in memory, with keys renamed so that no column clashes."""
     columns = rows.columns
     calibration = _of_several(calibration, columns.key_dtypes)
@@ -235,25 +237,27 @@ def source_of_rows(rows: Rows, calibration: Calibration | None = None) -> ChartS
     names = columns.result_keys
     table = _with_numbered_keys(segments, len(names))
 
-    def evaluate(level: float) -> EvaluatedSegments:
-        plans = [Counts().finished(renamed), _average_precision(renamed, level, calibration)]
-        counted, areas = (_with_numbered_keys(f, len(names)) for f in pl.collect_all(plans))
-        counts = _read_counts(counted, len(names), ascending=rows.ascending)
-        numbered = areas.with_row_index("line")
-        return EvaluatedSegments(names, numbered, renamed, counts, "one", None, calibration)
+    def evaluate() -> EvaluatedSegments:
+        found = _average_precision(renamed, level, calibration).collect()
+        areas = _with_numbered_keys(found, len(names)).with_row_index("line")
+        return EvaluatedSegments(names, areas, renamed, level, "one", None, calibration)
 
     return ChartSource(names, table, evaluate)
 
 
 def source_of_curve(
-    frame: pl.DataFrame, calibration: Calibration | None = None, *, ascending: bool = False
+    frame: pl.DataFrame,
+    level: float,
+    calibration: Calibration | None = None,
+    *,
+    ascending: bool = False,
 ) -> ChartSource:
     """Return the segments of a curve frame."""
     curve = read_curve(frame.lazy(), ascending=ascending)
-    source = source_of_rows(counts_of_curve(curve), calibration)
+    source = source_of_rows(counts_of_curve(curve), level, calibration)
 
-    def evaluate(level: float) -> EvaluatedSegments:
-        found = source.evaluate(level)
+    def evaluate() -> EvaluatedSegments:
+        found = source.evaluate()
         return replace(found, keys=curve.keys, start=curve.start, error=curve.error)
 
     return replace(source, keys=curve.keys, evaluate=evaluate)

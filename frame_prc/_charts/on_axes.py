@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _LIMITS = (-0.02, 1.02)
 _MOST_INSIDE = 6  # entries of a legend that leave room for curves
 _BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
-_LEVEL = 0.95
 _ROW = 0.5  # of the distance of two rows, for the models in one
 _DARK = 1.5  # below it, the sum of red, green and blue
 _HOLE = 0.5  # of the size of a dot
@@ -54,13 +53,13 @@ def check_axes(verb: str, ax: object, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def draw_curves(
-    source: ChartSource, level: float | None, ax: Axes | None, style: Mapping[str, Any]
+    source: ChartSource, ax: Axes | None, style: Mapping[str, Any], *, intervals: bool
 ) -> Drawn:
     """Draw a line per model and segment, and what a random ranking reaches."""
     hint = "where() chooses the segments of other axes"
     check_readable(source, facet=False, most=MOST_OVERLAID, overlaid_hint=hint)
-    segments = source.evaluate(level or _LEVEL)
-    if level is None:
+    segments = source.evaluate()
+    if not intervals:
         table = segments.table.drop("ci_low", "ci_high", strict=False)
         segments = replace(segments, table=table)
     lines = name_lines(segments, facet=False, most=MOST_OVERLAID)
@@ -108,10 +107,10 @@ def _styles(lines: pl.DataFrame, look: Look) -> Iterator[dict[str, Any]]:
 
 
 def draw_summary(
-    source: ChartSource, level: float, sort: Sort, ax: Axes | None, style: Mapping[str, Any]
+    source: ChartSource, sort: Sort, ax: Axes | None, style: Mapping[str, Any]
 ) -> Drawn:
     """Draw a row per segment, with a dot and its interval per model."""
-    data = summary_data(source, None, None, sort, None, level)
+    data = summary_data(source, None, None, sort, None)
     places = {name: place for place, name in enumerate(data.names)}
     place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
     rows = data.dots.with_columns(place)

@@ -146,7 +146,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 SORTS: tuple[Sort, ...] = (None, "value", "difference", "key")
 
 ISO_F1 = (0.2, 0.4, 0.6, 0.8)
-_LEVEL = 0.95
+LEVEL = 0.95
 _SMALLEST, _LARGEST = 40, 4000  # px
 _SIDES = 2
 _MOST_TARGETS = 6
@@ -203,7 +203,7 @@ class ChartOptions:
     @property
     def level(self) -> float:
         """The level of intervals."""
-        return _LEVEL if self.ci is None else self.ci
+        return LEVEL if self.ci is None else self.ci
 
     @property
     def intervals(self) -> bool:

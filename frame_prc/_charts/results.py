@@ -76,9 +76,10 @@ class _Result:
 
     @property
     def measure(self) -> str:
-        """The title of values: the measure, where the table has one."""
-        known = "measure" in self.frame.columns and self.frame.height
-        return str(self.frame["measure"][0]).replace("_", " ") if known else "value"
+        """The title of values: the measure; a watch names all but the usual one."""
+        if "measure" in self.frame.columns and self.frame.height:
+            return str(self.frame["measure"][0]).replace("_", " ")
+        return "average precision" if "conclusion" in self.frame.columns else "value"
 
     def title(self, name: str) -> str:
         """Return the title of a column."""

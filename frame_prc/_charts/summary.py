@@ -54,7 +54,6 @@ def plot_summary(
     comparison: Comparison | None,
     baseline: str | None,
     sort: Sort,
-    level: float,
     look: Look,
     kind: Kind = "dots",
 ) -> ChartType:
@@ -63,11 +62,11 @@ def plot_summary(
     if kind == "heatmap":
         _check_heat_map(source, sort, baseline)
         comparison, sort = None, "key"
-    data = summary_data(source, comparison, baseline, sort, times, level)
+    data = summary_data(source, comparison, baseline, sort, times)
     panels = _panels(data, look, kind)
     title = alt.Title(
         text.safe(look.title or data.quantity),
-        subtitle=text.paragraph(_notes(data, level, kind), _LETTERS),
+        subtitle=text.paragraph(_notes(data, kind), _LETTERS),
         offset=_BELOW_TITLE,
     )
     areas = data.dots[AVERAGE_PRECISION]
@@ -105,15 +104,15 @@ def _check_heat_map(source: ChartSource, sort: Sort, baseline: str | None) -> No
 # --- sentences that explain the marks ------------------------------------------------------------
 
 
-def _notes(data: SummaryData, level: float, kind: Kind) -> Iterator[str]:
+def _notes(data: SummaryData, kind: Kind) -> Iterator[str]:
     if kind == "heatmap":
         yield from _on_cells(data)
         return
-    yield from _on_intervals(data, level)
+    yield from _on_intervals(data)
     yield from _on_chance(data)
     if data.times is None and data.by_difference:
         yield "Sorted by difference."
-    yield from _on_worst(data, level)
+    yield from _on_worst(data)
     yield from _on_few(data)
     if data.are_cut:
         yield "Wide intervals of differences are cut off at the frame."
@@ -130,11 +129,11 @@ def _on_cells(data: SummaryData) -> Iterator[str]:
     yield from _on_rows(data)
 
 
-def _on_intervals(data: SummaryData, level: float) -> Iterator[str]:
+def _on_intervals(data: SummaryData) -> Iterator[str]:
     cluster = data.segments.cluster
     if "ci_low" in data.dots.columns:
         assumed = "" if cluster is None else f", {text.cluster_text(cluster)}"
-        yield f"{data.quantity} with {text.percent_text(level)} intervals{assumed}."
+        yield f"{data.quantity} with {text.percent_text(data.segments.level)} intervals{assumed}."
     drawn = [data.dots.drop_nulls(AVERAGE_PRECISION)]
     if not data.differences.is_empty():
         drawn.append(data.differences.drop_nulls("difference"))
@@ -160,11 +159,11 @@ def _at_one_prevalence(data: SummaryData) -> str:
     return f"Compared at one prevalence for all segments{shown}"
 
 
-def _on_worst(data: SummaryData, level: float) -> Iterator[str]:
+def _on_worst(data: SummaryData) -> Iterator[str]:
     """Say if no segment of the only model can be named the worst."""
     if len(data.models) > 1 or data.times is not None:
         return
-    worst = data.segments.likely_worst(level)
+    worst = data.segments.likely_worst()
     if worst.height and worst["probability_worst"][0] < SURE:
         share = text.rounded_percent(worst["probability_worst"][0])
         unknown = "Which segment is the worst cannot be told"

@@ -105,18 +105,17 @@ def summary_data(
     baseline: str | None,
     sort: Sort,
     times: Times | None,
-    level: float,
 ) -> SummaryData:
     """Return the rows of a summary, in their order, or raise an error if it cannot be shown."""
     _check_size(source, over_time=times is not None)
     _check_differences(source, comparison, baseline, sort)
-    segments = source.evaluate(level)
+    segments = source.evaluate()
     dots, whole = dots_of(segments), None
     if times is not None:
         dots = _with_times(dots, segments.table, times)
     elif segments.can_be_pooled and dots["name"].n_unique() > 1:
         whole = text.make_unique([*dots["name"].unique(), ALL])[-1]
-        dots = _with_all_rows(dots, segments, whole, level)
+        dots = _with_all_rows(dots, segments, whole)
     names = dots["model"].unique(maintain_order=True).to_list()
     models = text.key_texts(pl.Series(segments.models)) if segments.models else names
     differences = pl.DataFrame()
@@ -220,13 +219,11 @@ def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
     return text.with_names(table, "segment", own, "name", without_keys=ALL)
 
 
-def _with_all_rows(
-    dots: pl.DataFrame, segments: EvaluatedSegments, name: str, level: float
-) -> pl.DataFrame:
+def _with_all_rows(dots: pl.DataFrame, segments: EvaluatedSegments, name: str) -> pl.DataFrame:
     """Return the dots with those of all rows first."""
     _, own = split_keys(segments.keys)
     texts = [pl.lit(name).alias(column) for column in (*own, "name")]
-    whole = dots_of(segments.of_all_rows(level)).with_columns(texts, segment=pl.lit(-1, pl.Int64))
+    whole = dots_of(segments.all_rows).with_columns(texts, segment=pl.lit(-1, pl.Int64))
     return pl.concat([whole, dots], how="diagonal_relaxed")
 
 

@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -41,23 +41,59 @@ _COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     """Return the chart over thresholds."""
-    # The chart has marks of its own for the operating points.
-    unmarked = replace(options, facet=tuple(source.keys), overlay=None, targets=())
-    curves = CurveChart.of(source, unmarked)
-    renderer = replace(curves, options=replace(unmarked, targets=options.others)).renderer()
-    rows = threshold_rows(curves.segments, curves.lines, options)
-    chart: ChartType = _ThresholdChart(curves, renderer, rows, options).drawn()
+    chart: ChartType = _ThresholdChart.of(source, options).drawn()
     return chart
+
+
+class _Slider(NamedTuple):
+    """The thresholds that can be chosen: their range, the step, and the one to begin with."""
+
+    lowest: float
+    highest: float
+    step: float
+    value: float
 
 
 @dataclass(frozen=True)
 class _ThresholdChart:
-    """Draws the parts of a chart over thresholds, whose data are those of the whole chart."""
+    """Draws the parts of a chart over thresholds, whose data are those of the whole chart.
+
+    ``rows`` are one per line and threshold, with counts and rates. ``is_exact`` says that every
+    score is a threshold. ``best`` has the point of the largest F1 of each line, ``points`` those of
+    ``points=``. Without a finite score there is no ``slider``.
+    """
 
     curves: CurveChart
     renderer: PanelRenderer
-    data: ThresholdRows
     options: ChartOptions
+    rows: pl.DataFrame
+    is_exact: bool
+    best: pl.DataFrame
+    points: pl.DataFrame
+    slider: _Slider | None
+
+    @classmethod
+    def of(cls, source: ChartSource, options: ChartOptions) -> _ThresholdChart:
+        """Return what there is to show of the segments."""
+        # The chart has marks of its own for the operating points.
+        unmarked = replace(options, facet=tuple(source.keys), overlay=None, targets=())
+        curves = CurveChart.of(source, unmarked)
+        renderer = replace(curves, options=replace(unmarked, targets=options.others)).renderer()
+        segments, lines = curves.segments, curves.lines
+        best = _finite(segments.of(OperatingPoints([Target("f_beta", 1.0)])))
+        marked = point_rows(segments, lines, options.others)
+        points = _finite(marked.with_columns(_NUMBER)) if marked.height else marked
+        scores = segments.finite_scores
+        special = {*best["threshold"], *([] if options.threshold is None else [options.threshold])}
+        drawn = max(lines[AVERAGE_PRECISION].count(), 1)
+        # Every line has rows at the best thresholds of all.
+        room = min(_MOST_ROWS // drawn, _MOST_ROWS_WITH_BEST // drawn - len(special))
+        most = min(_MOST_THRESHOLDS, room)
+        chosen = sorted({*spread(scores, most), *special})
+        rows = _rates(segments, lines, chosen, options) if chosen else pl.DataFrame()
+        known = best.drop_nulls("f_score").rename({"f_score": "F1"})
+        slider = _slider(rows, known["threshold"], options.threshold) if rows.height else None
+        return cls(curves, renderer, options, rows, scores.len() <= most, known, points, slider)
 
     @property
     def look(self) -> Look:
@@ -66,18 +102,14 @@ class _ThresholdChart:
 
     def drawn(self) -> AnyChart:
         """Return the panels in a grid, and the counts at the threshold below them."""
-        title, slider = "Precision, recall and F1 by threshold", self.data.slider
+        title, slider = "Precision, recall and F1 by threshold", self.slider
         properties = self.curves.properties_of(title, title, self._notes(), {})
         if slider is not None:
-            ends: dict[str, Any] = {
-                "min": slider.lowest,
-                "max": slider.highest,
-                "step": slider.step,
-            }
-            bind = alt.binding_range(**ends, name="Threshold ")
+            ends: dict[str, Any] = {"min": slider.lowest, "max": slider.highest}
+            bind = alt.binding_range(**ends, step=slider.step, name="Threshold ")
             parameter = alt.param(name=_AT, value=slider.value, bind=bind).param
             # Vega-Lite would warn of the thresholds of another panel, which are text too.
-            rows = self.data.rows if self._is_single else as_text(self.data.rows)
+            rows = self.rows if self._is_single else as_text(self.rows)
             properties |= {"data": rows, "params": [parameter]}
         parts = [self._grid()]
         if slider is not None:
@@ -103,7 +135,7 @@ class _ThresholdChart:
 
     def _panel(self, panel: PanelData, line: int, layout: PanelLayout) -> AnyChart:
         """Return precision, recall and F1 over the threshold."""
-        slider = self.data.slider
+        slider = self.slider
         empty = panel.empty or ("no finite scores" if slider is None else None)
         layers = self.renderer.reason(empty, layout)
         if slider is not None and not panel.empty:
@@ -125,7 +157,7 @@ class _ThresholdChart:
         chosen = self._chosen(0).mark_point(
             filled=True, size=85, color=self.look.text, stroke=self.look.background
         )
-        drawn = None if self.data.slider is None else chosen
+        drawn = None if self.slider is None else chosen
         return self.renderer.precision_recall(panel, layout, drawn)
 
     # --- layers --------------------------------------------------------------------------------
@@ -145,7 +177,7 @@ class _ThresholdChart:
 
     @property
     def _interpolate(self) -> Any:
-        return "step-before" if self.data.is_exact else "linear"
+        return "step-before" if self.is_exact else "linear"
 
     def _line(self, line: int, layout: PanelLayout) -> AnyChart:
         mark = _folded(_of_line(line)).mark_line(strokeWidth=1.6, interpolate=self._interpolate)
@@ -159,7 +191,7 @@ class _ThresholdChart:
         return [ribbon(_of_line(line), layout.x, layout.y_of("precision_low"), **look)]
 
     def _best(self, line: int, layout: PanelLayout) -> AnyChart:
-        best = self.data.best.filter(line=line).select("threshold", "F1")
+        best = self.best.filter(line=line).select("threshold", "F1")
         mark = alt.Chart(best).mark_point(
             shape="diamond", filled=True, size=170, stroke=self.look.background
         )
@@ -171,7 +203,7 @@ class _ThresholdChart:
         return mark.encode(x=layout.x, y=layout.y_of("F1"), color=colour, tooltip=tips)
 
     def _points(self, line: int, layout: PanelLayout) -> list[AnyChart]:
-        points = self.data.points
+        points = self.points
         own = points if points.is_empty() else points.filter(line=line)
         if own.is_empty():
             return []
@@ -195,7 +227,7 @@ class _ThresholdChart:
 
     def _table(self) -> AnyChart:
         """Return the counts and rates of each line at the threshold."""
-        names = self.data.rows["name"].unique(maintain_order=True).to_list()
+        names = self.rows["name"].unique(maintain_order=True).to_list()
         titles = titles_of(_TABLE, ascending=self.curves.segments.given.ascending)
         cells = (
             self._chosen(None)
@@ -209,15 +241,15 @@ class _ThresholdChart:
 
     def _notes(self) -> Iterator[str]:
         chosen = "the threshold given" if self.options.threshold is not None else _BEST
-        if self.options.threshold is None and self.data.best.height > 1:
+        if self.options.threshold is None and self.best.height > 1:
             chosen = f"the median threshold of {_BEST}"
         both = f"Vertical line: {chosen}. Diamond: {_BEST}."
         yield f"Vertical line and diamond: {_BEST}." if chosen == _BEST else both
         yield "Saved as .html, the chart has a slider."
         yield from self.curves.notes_on_areas()
         yield from self.curves.notes_on_ribbons()
-        if not self.data.is_exact and not self.data.rows.is_empty():
-            count = self.data.rows["threshold"].n_unique()
+        if not self.is_exact and not self.rows.is_empty():
+            count = self.rows["threshold"].n_unique()
             yield f"Lines join the exact values at {count} thresholds."
         if self._is_single:
             yield from self.curves.notes_on_thinning()
@@ -261,55 +293,7 @@ _MOST_ROWS = 4_200  # of all lines
 _MOST_ROWS_WITH_BEST = 4_900  # Altair draws up to 5,000
 _STEPS = 1000  # of the slider
 
-_TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
-
-
-@dataclass(frozen=True)
-class Slider:
-    """The thresholds that can be chosen: their range, the step, and the one to begin with."""
-
-    lowest: float
-    highest: float
-    step: float
-    value: float
-
-
-@dataclass(frozen=True)
-class ThresholdRows:
-    """A row per line and threshold, with counts and rates.
-
-    ``is_exact`` says that every score is a threshold. ``best`` has the point of the largest F1 of
-    each line, ``points`` those of ``points=``. Without a finite score there is no ``slider``.
-    """
-
-    rows: pl.DataFrame
-    is_exact: bool
-    best: pl.DataFrame
-    points: pl.DataFrame
-    slider: Slider | None
-
-
-def threshold_rows(
-    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
-) -> ThresholdRows:
-    """Return the rows of a chart over thresholds."""
-    best = _finite(segments.of_counts(OperatingPoints([Target("f_beta", 1.0)])))
-    marked = point_rows(segments, lines, options.others)
-    # Their thresholds are text.
-    number = pl.col("threshold").cast(pl.Float64)
-    points = _finite(marked.with_columns(number)) if marked.height else marked
-    scores = segments.finite_scores()
-    special = {*best["threshold"], *([] if options.threshold is None else [options.threshold])}
-    drawn = max(lines[AVERAGE_PRECISION].count(), 1)
-    # Every line has rows at the best thresholds of all.
-    room = min(_MOST_ROWS // drawn, _MOST_ROWS_WITH_BEST // drawn - len(special))
-    most = min(_MOST_THRESHOLDS, room)
-    chosen = sorted({*spread(scores, most), *special})
-    rows = _rates(segments, lines, chosen, options) if chosen else pl.DataFrame()
-    known = best.drop_nulls("f_score").rename({"f_score": "F1"})
-    thresholds = [] if rows.is_empty() else rows["threshold"].unique().sort().to_list()
-    slider = _slider(thresholds, known["threshold"], options.threshold) if thresholds else None
-    return ThresholdRows(rows, scores.len() <= most, known, points, slider)
+_NUMBER = pl.col("threshold").cast(pl.Float64)  # of a text
 
 
 def _finite(points: pl.DataFrame) -> pl.DataFrame:
@@ -335,14 +319,14 @@ def _rates(
     return rows.with_columns(pl.col("^(precision|recall|F1|predicted_rate).*$").round_sig_figs(5))
 
 
-def _slider(thresholds: Sequence[float], best: Iterable[float], given: float | None) -> Slider:
+def _slider(rows: pl.DataFrame, best: Iterable[float], given: float | None) -> _Slider:
     """Return the slider; it begins at the median of the best thresholds unless one is given."""
-    lowest, highest = thresholds[0], thresholds[-1]
+    lowest, highest = rows.select(low=pl.min("threshold"), high=pl.max("threshold")).row(0)
     # The difference of the largest numbers would be infinite.
     step = round_step(highest / _STEPS - lowest / _STEPS, up=False)
     middle = sorted(best)
     value = middle[(len(middle) - 1) // 2] if given is None and middle else given
-    return Slider(
+    return _Slider(
         lowest=multiple(math.floor(lowest / step), step),
         highest=min(multiple(math.ceil(highest / step), step), sys.float_info.max),
         step=step,

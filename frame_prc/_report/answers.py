@@ -99,6 +99,8 @@ def of_area(found: Evaluation) -> Iterator[str]:
         reason = text.status_text(row["status"])
         yield f"The interval rests on little ({reason}), and may be too narrow."
     yield _on_clusters(found)
+    if (strata := found.rows.columns.strata) is not None:
+        yield f"Rows were sampled within each {isolated(strata.name)}: intervals allow for that."
 
 
 def _on_clusters(found: Evaluation) -> str:
@@ -190,7 +192,8 @@ def _tested(row: dict[str, Any], found: Evaluation) -> str:
 
 def by_segment(found: Evaluation) -> Iterator[str]:
     """Yield in which segments the best model is better than another, and in which it is worse."""
-    if found.differences.is_empty():
+    # The only segment is all rows.
+    if found.differences.is_empty() or found.segments.height == 1:
         return
     tests = _tests_of_best(found)
     yield (
@@ -203,7 +206,7 @@ def by_segment(found: Evaluation) -> Iterator[str]:
 
 def won_by_segment(found: Evaluation) -> str:
     """Return in which segments the best of two models is better, and in which it is worse."""
-    if found.differences.is_empty() or len(found.models) > PAIR:
+    if found.differences.is_empty() or found.segments.height == 1 or len(found.models) > PAIR:
         return ""
     better, worse = _sides(_tests_of_best(found), found)
     kind, best = isolated(kind_of_segments(found)), isolated(found.best)

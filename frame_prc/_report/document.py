@@ -197,7 +197,7 @@ def _conventions(found: Evaluation) -> Iterator[str]:
         )
     level = percent_text(found.options.level)
     yield f"Intervals are {level} intervals, computed on the log-odds scale."
-    if found.keys:
+    if found.segments.height > 1 or found.of_models.height > 1:
         yield "p-values for several segments or models are adjusted by Holm's method."
     if not found.against_others.is_empty():
         yield (

@@ -37,6 +37,7 @@ from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Targ
 from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
+from frame_prc._tables.areas import AveragePrecision
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.curves import Reliability, ScoreBins
 from frame_prc._tables.heterogeneity import Heterogeneity
@@ -75,8 +76,8 @@ class Part:
         return left_join(points, self.lines, ["line"])
 
     def of(self, table: Table) -> pl.DataFrame:
-        """Return a table that counts are enough for."""
-        return self.named(self.found.of_counts(table))
+        """Return a table of the lines."""
+        return self.named(self.found.of(table))
 
 
 @dataclass(frozen=True)
@@ -118,12 +119,12 @@ class Evaluation:
     def source(self) -> ChartSource:
         """What charts draw, evaluated once."""
         calibration = self.options.calibration if self.keys else None
-        source = source_of_rows(self.rows, calibration)
+        source = source_of_rows(self.rows, self.options.level, calibration)
         return replace(source, evaluate=cache(source.evaluate))
 
     @property
     def _found(self) -> EvaluatedSegments:
-        return self.source.evaluate(self.options.level)
+        return self.source.evaluate()
 
     def _computed(self, table: Table) -> pl.DataFrame:
         return table.finished(self._found.given).collect()
@@ -164,8 +165,11 @@ class Evaluation:
 
     @cached_property
     def pooled(self) -> pl.DataFrame:
-        """The scorecard of all rows."""
-        return self.scorecard.filter(level="pooled")
+        """The scorecard of all rows, with the status of the plain area: they are not calibrated."""
+        level = None if self.rows.columns.lacks_squares else Interval(self.options.level)
+        plain = AveragePrecision(interval=level).finished(self._found.given.pooled()).collect()
+        statuses = self._names.with_model(plain).select(MODEL, "status")
+        return left_join(self.scorecard.filter(level="pooled").drop("status"), statuses, [MODEL])
 
     @cached_property
     def of_best(self) -> dict[str, Any]:
@@ -255,7 +259,7 @@ class Evaluation:
         """The segment of each model that is most likely the worst; empty if that is not known."""
         if not self.keys:
             return pl.DataFrame()
-        table = self._found.likely_worst(self.options.level)
+        table = self._found.likely_worst()
         if table.is_empty():
             return table
         return self._names.with_segments(table).unique(MODEL, keep="first", maintain_order=True)
@@ -272,7 +276,8 @@ class Evaluation:
         measured = Measured("calibrated_average_precision", self.options.calibration)
         looks, error = min(periods - first, _MOST_LOOKS), self.alpha
         table = Watched(measured, "key_0", first, looks, error, 1, False, False, None)
-        return self._names.with_segments(self._computed(table)).drop(table.hidden)
+        watched = self._computed(table).drop("measure", *table.hidden)
+        return self._names.with_segments(watched)
 
     @property
     def looks(self) -> pl.DataFrame:
@@ -360,7 +365,7 @@ class Evaluation:
         """All rows, which have no number if they are not one of the segments."""
         if self.segments.height == 1:
             return self._part
-        pooled = self._found.of_all_rows(self.options.level)
+        pooled = self._found.all_rows
         lines = _Names.of(pooled, self.asked).lines
         return Part(pooled, lines.with_columns(segment=pl.lit(None, lines.schema["segment"])))
 
@@ -385,7 +390,7 @@ class Evaluation:
 
     @cached_property
     def _scores(self) -> pl.Series:
-        return self._all_rows.found.finite_scores()
+        return self._all_rows.found.finite_scores
 
     def threshold_text(self, value: float | None) -> str:
         """Return a threshold with at least four digits, and as many as tell its rows.
@@ -404,20 +409,24 @@ class Evaluation:
         return f"{value:g}" if float(f"{value:g}") == value else str(value)
 
     @cached_property
+    def _points_of_all(self) -> pl.DataFrame:
+        """The points of all rows at the best threshold, and at shares of the rows."""
+        best = self.of_best.get("best_f1_threshold")
+        targets = [Target("predicted_rate", share) for share in BUDGETS]
+        targets += [] if best is None else [Target("threshold", best)]
+        return self._all_rows.of(OperatingPoints(targets))
+
+    @property
     def best_point(self) -> dict[str, Any] | None:
         """The point of the largest F1 of the best model, over all rows."""
-        best = self.of_best.get("best_f1_threshold")
-        if best is None:
-            return None
-        points = self._all_rows.of(OperatingPoints([Target("threshold", best)]))
-        return points.filter(model=self.best).row(0, named=True)
+        own = self._points_of_all.filter(criterion="threshold", model=self.best)
+        return own.row(0, named=True) if own.height else None
 
-    @cached_property
+    @property
     def budgets(self) -> pl.DataFrame:
         """As :func:`frame_prc.threshold_table` for all rows, at the same shares of the rows."""
-        targets = [Target("predicted_rate", share) for share in BUDGETS]
-        points = self._all_rows.of(OperatingPoints(targets))
-        return points.filter(pl.col("threshold").is_finite())
+        is_finite = pl.col("threshold").is_finite()
+        return self._points_of_all.filter(is_finite, criterion="predicted_rate")
 
     @cached_property
     def curves(self) -> pl.DataFrame:
@@ -455,7 +464,7 @@ class Evaluation:
         by_segment = self.reliability_panels == self.segments.height
         part = self._part if by_segment else self._all_rows
         table = Reliability(bin_edges(_RELIABILITY_BINS), self.options.level)
-        return part.named(part.found.of_rows(table))
+        return part.of(table)
 
     @cached_property
     def thresholds(self) -> pl.DataFrame:
@@ -487,7 +496,7 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     found = Evaluation(rows, asked, options)
     models, _ = split_keys(found.source.keys)
     found.source.check_count(models, MOST_COLOURS, "models", "choose some of the models")
-    found.source.evaluate(options.level)  # what is wrong with the values is said first
+    found.source.evaluate()  # what is wrong with the values is said first
     if "time" in options.sections:
         _key_with_order(rows.columns.key_dtypes)
     return found

@@ -274,6 +274,9 @@
     return `${titleOf(name)}${place}; threshold ${textHere()}`;
   }
 
+  const sentencesOn = name =>
+    byId(name).querySelector("figcaption").textContent.trim().split(/(?<=\.)\s+/);
+
   /** Draw a picture again: what the reader chose has changed. */
   async function redraw(name) {
     const sets = setsOf[name]?.();
@@ -307,10 +310,11 @@
       found.addEventListener("click", action);
       return found;
     };
-    // A file has a light background and a title, whatever the page looks like.
+    // A file has a light background, a title, and what the page says of the marks.
     const image = async kind => {
       const {light} = data.charts[name];
-      const title = {...(light.title?.text ? light.title : {}), text: fullTitle(name)};
+      const subtitle = sentencesOn(name).slice(1);
+      const title = {subtitle, ...(light.title?.text ? light.title : {}), text: fullTitle(name)};
       const spec = {...light, title, datasets: {...light.datasets, ...setsOf[name]?.()}};
       const {view} = await vegaEmbed(make("div"), spec, {...EMBEDDING, renderer: "none"});
       const url = await view.toImageURL(kind, kind === "png" ? 2 : 1);

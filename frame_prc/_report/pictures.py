@@ -217,13 +217,13 @@ def _areas(found: Evaluation) -> AnyChart | None:
     try:  # over time there may be more segments than in rows
         return _areas_of(found, found.source)
     except DataError:
-        segments = found.source.evaluate(found.options.level)
+        segments = found.source.evaluate()
     chosen = found.segments.filter(pl.col("segment").is_in(found.shown))
     _, own = split_keys(segments.keys)
     keys = chosen.drop("segment", "name").rename(dict(zip(key_names(len(own)), own, strict=True)))
     table = join(segments.table, keys, on=own, how="semi", nulls_equal=True)
     shown = replace(segments, table=table)
-    return _areas_of(found, replace(found.source, table=table, evaluate=lambda _: shown))
+    return _areas_of(found, replace(found.source, table=table, evaluate=lambda: shown))
 
 
 def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
@@ -231,7 +231,7 @@ def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
     pairs = None
     if not found.of_models.is_empty() and (len(found.models) == PAIR or baseline):
         pairs = found.models_compared(options.calibrate)
-    return plot_summary(source, pairs, baseline, None, options.level, LOOK)
+    return plot_summary(source, pairs, baseline, None, LOOK)
 
 
 # --- curves and thresholds -----------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.given_thresholds import RESULTS
 from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
@@ -72,7 +73,8 @@ class Watched(Table):
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return ("measure", "n", "n_periods", "z", "delay", *_STATE, "plan")
+        usual = ["measure"] if self.measured.name == AVERAGE_PRECISION else []
+        return (*usual, "n", "n_periods", "z", "delay", *_STATE, "plan")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""

@@ -61,11 +61,13 @@ class AxesVerbs(PictureVerbs[FrameT]):
         ['AP 0.833']
         """
         from frame_prc._charts.on_axes import check_axes, draw_curves
+        from frame_prc._charts.options import LEVEL
 
         self._check_frame()
         style = check_axes("to_matplotlib", ax, line)
         level = level_of(self._level(ci))
-        return draw_curves(self._chart_source(), level, ax, style)
+        source = self._chart_source(LEVEL if level is None else level)
+        return draw_curves(source, ax, style, intervals=level is not None)
 
     @verb
     def summary_to_matplotlib(
@@ -129,5 +131,5 @@ class AxesVerbs(PictureVerbs[FrameT]):
         self._check_frame()
         style = check_axes("summary_to_matplotlib", ax, line)
         level, sort = confidence(self._level(ci)), check_option("sort", sort, SORTS)
-        source = self._chart_source(reference=calibration(calibrate))
-        return draw_summary(source, level, sort, ax, style)
+        source = self._chart_source(level, calibration(calibrate))
+        return draw_summary(source, sort, ax, style)

@@ -150,7 +150,7 @@ class PictureVerbs(Evaluated[FrameT]):
         from frame_prc._charts import curves, saving, thresholds  # now that Altair is there
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot
-        return saving.with_files(draw(self._chart_source(), options))
+        return saving.with_files(draw(self._chart_source(options.level), options))
 
     @verb
     def plot_summary(
@@ -239,10 +239,8 @@ class PictureVerbs(Evaluated[FrameT]):
         from frame_prc._charts import saving, summary  # now that Altair is there
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
-        source = self._chart_source(reference=reference)
-        return saving.with_files(
-            summary.plot_summary(source, pairs, baseline, sort, level, look, kind)
-        )
+        source = self._chart_source(level, reference)
+        return saving.with_files(summary.plot_summary(source, pairs, baseline, sort, look, kind))
 
     @verb
     def plot_scores(
@@ -301,17 +299,18 @@ class PictureVerbs(Evaluated[FrameT]):
         found = table.finished(self._rows_in_memory(table.outputs)).collect()
         return in_order_of_models(found, self._request)
 
-    def _chart_source(self, *, reference: Calibration | None = None) -> ChartSource:
-        """Return the segments of rows, of counts, or of a curve frame."""
+    def _chart_source(self, level: float, reference: Calibration | None = None) -> ChartSource:
+        """Return the segments of rows, of counts, or of a curve frame; intervals have a level."""
         from frame_prc._charts.data import source_of_curve, source_of_rows
         from frame_prc._curves.curve import CURVE, check_unused, is_curve
 
         if is_curve(self.roles):
             check_unused(**self.roles)
             points = scan_all(self._native).collect()
-            return source_of_curve(points, reference, ascending=self.roles.get("ascending", False))
+            ascending = self.roles.get("ascending", False)
+            return source_of_curve(points, level, reference, ascending=ascending)
         rows = self._rows_in_memory(CURVE)
-        return source_of_rows(rows, reference)
+        return source_of_rows(rows, level, reference)
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
         """Return which models to compare, where there are single rows of several."""

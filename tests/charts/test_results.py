@@ -138,6 +138,17 @@ def test_periods_have_ticks_at_their_dates_inside_the_frame():
     assert y["title"] == "roc auc"
 
 
+@pytest.mark.parametrize("measure", ["average_precision", "roc_auc"])
+def test_what_is_watched_is_named(measure):
+    rows = pl.DataFrame({"row": range(800)}).with_columns(
+        week=pl.col("row") // 100, late=pl.col("row") % 3 == 0, score=pl.col("row") * 7919 % 601
+    )
+    table = rows.prc.monitor("late", "score", by="week", over="week", plan=(4, 4), measure=measure)
+    lines = drawn(frame_prc.plot_table(table), "line", "value")
+    titles = {view["encoding"]["y"].get("title") for view, _ in lines}
+    assert measure.replace("_", " ") in titles
+
+
 def test_bins_and_thresholds_have_lines():
     rows = pl.DataFrame({"row": range(200)}).with_columns(
         late=pl.col("row") % 3 == 0, score=pl.col("row") * 7919 % 200 / 200

@@ -52,6 +52,8 @@ def test_alerts_are_said_to_be_those_of_the_rows_where_areas_are_of_another_prev
     for calibrate, said in ((0.01, " such rows, "), (None, " rows, ")):
         found = answers(df, tmp_path, "truth", "good", by="segment", calibrate=calibrate)
         assert f"alerts per 1,000{said}" in found["threshold"]["text"]
+        # Few negatives for such a prevalence say nothing of the plain area.
+        assert found["how good"]["text"].startswith("good beats chance: ")
     page, _ = df.prc.report(tmp_path / "p.html", "truth", "good", by="segment", calibrate=0.01)
     own = f"{100 * df['truth'].mean():.2g} %".replace(" ", "\N{NO-BREAK SPACE}")
     said = f"Such rows: {own} positive, not 1\N{NO-BREAK SPACE}%."
@@ -327,6 +329,18 @@ def test_a_threshold_in_a_sentence_has_the_alerts_that_it_says(tmp_path, score, 
     said = re.search(rf"score {relation} (\S+) \(largest F1\): (\d+) alerts", text)
     alerts = 1000 * (df["s"] >= float(said[1])).mean()
     assert alerts == pytest.approx(int(said[2]), abs=2)
+
+
+def test_the_only_period_is_all_rows_and_one_test_is_not_adjusted(tmp_path):
+    df = rows(900, 3).with_columns(cell=pl.format("{} {}", "truth", "segment"))
+    path, numbers = df.prc.report(
+        tmp_path / "r.html", "truth", TWO, by=pl.col("day").dt.truncate("1y"), strata="cell"
+    )
+    found = json.loads(numbers.read_text(encoding="utf-8"))
+    said = [text for one in found["findings"] for text in [one["text"], *one["reasons"]]]
+    assert not [text for text in (*said, *found["evaluated"]["conventions"]) if "adjusted" in text]
+    assert "Rows were sampled within each cell: intervals allow for that." in said
+    assert "Holm" not in path.read_text(encoding="utf-8")
 
 
 def test_few_positives_do_not_beat_chance_and_their_alerts_add_up(tmp_path):

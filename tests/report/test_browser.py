@@ -483,6 +483,8 @@ def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
         "thresholds": "Precision, recall and F1 over the threshold in all rows; threshold 0.",
     }
     assert titles[name] in image
+    said = {"curves": "Dashed: prevalence.", "thresholds": "Faint: fewer than 20 alerts."}
+    assert said.get(name, "") in image
     saved = pl.read_csv(csv)
     assert saved.height > 1
     if name == "areas":
