@@ -143,18 +143,10 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
         raise FrameError(
             f"the frames are of different kinds: {' and '.join(kinds)}", "frames of one kind"
         )
-    first: Any = frames[0]
-    if isinstance(first, pl.LazyFrame):
-        return cast("FrameT", plan(cast("list[pl.LazyFrame]", [*frames]), in_memory=False))
-    sources = [scan_all(frame) for frame in frames]
-    rows = plan(sources, in_memory=True).collect()
-    if isinstance(first, pl.DataFrame):
-        return cast("FrameT", rows)
-    source = sources[0].collect()
-    if is_pandas(first):
-        chosen = chosen_columns(with_levels(first), None)
-        return cast("FrameT", back_to_pandas(chosen, source, rows, outputs))
-    return cast("FrameT", back_to_arrow(first, source, rows, outputs))
+    sources = [_whole(frame) for frame in frames]
+    first = sources[0]
+    planned = plan([source.lf for source in sources], in_memory=first.in_memory)
+    return cast("FrameT", first.result(planned, outputs))
 
 
 def scan(
@@ -166,9 +158,13 @@ def scan(
 
 def scan_all(frame: AnyFrame) -> pl.LazyFrame:
     """Return the whole frame as a lazy one; of pandas also the named levels of its index."""
+    return _whole(frame).lf
+
+
+def _whole(frame: AnyFrame) -> Source:
     if is_pandas(frame):
         frame = with_levels(cast("pd.DataFrame", frame))
-    return scan(frame, None)
+    return source_of(frame, None)
 
 
 def is_frame(value: object) -> TypeGuard[AnyFrame]:

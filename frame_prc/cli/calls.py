@@ -3,8 +3,8 @@
 Polars and NumPy may not return soon after Ctrl-C. The program exits without waiting for them, and
 removes files that are not finished.
 
-With a limit, Polars checks the rows and copies the columns that are read to a scratch folder, in
-batches. DuckDB then has the same numbers as Polars: the verb runs inside it.
+With a limit, Polars copies the columns that are read to a scratch folder, in batches. DuckDB then
+has the same numbers as Polars: the verb runs inside it.
 
 ``duckdb:///FILE::TABLE`` names a table or view of a DuckDB database, with the path as in URLs of
 SQLAlchemy; ``delta://FOLDER`` and ``iceberg://FOLDER`` a table that DuckDB reads by an extension.
@@ -19,7 +19,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from inspect import signature
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -136,12 +135,6 @@ class Call:
         known = named(truth).fill_nan(None) if is_float else named(truth)
         return self.but(truth=known == label, pos_label=None)
 
-    def counts(self, rows: pl.LazyFrame, **more: Any) -> pl.LazyFrame:
-        """Return the counts of rows, by default the exact ones."""
-        known = signature(frame_prc.counts).parameters
-        asked = {name: value for name, value in self.parameters.items() if name in known}
-        return frame_prc.counts(rows, **{**asked, **more})
-
 
 def counted(call: Call, progress: Progress) -> pl.LazyFrame:
     """Return the counts of one part of the rows after the other, added up."""
@@ -214,9 +207,7 @@ def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.Lazy
     # An unknown name is an error of the verb, which knows the similar ones.
     schema = call(call.source.rows).collect_schema()
     read = _columns(call)
-    progress.set("checking rows", 0.1)
-    _check(call)
-    progress.set("copying rows", 0.3)
+    progress.set("copying rows", 0.1)
     copied = folder / "rows.parquet"
     stored = _copied(call, read, copied)
     progress.set("computing", 0.5)
@@ -229,7 +220,8 @@ def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.Lazy
             if isinstance(found, pl.DataFrame):
                 return found.lazy().cast(schema)
             written = folder / "result.parquet"
-            found.to_parquet(str(written))
+            with errors_of_ours():
+                found.to_parquet(str(written))
         except duckdb.OutOfMemoryException as error:
             raise OptionError("memory= is too little for these rows", "more", bins) from error
         return pl.scan_parquet(written, glob=False).cast(schema)
@@ -260,12 +252,6 @@ def _columns(call: Call) -> list[str]:
     given = [*map(call.get, _ROLES), call.get("by")]
     wanted = names_of([item for value in given for item in listed(value)] + [*ends])
     return [name for name in call.source.schema if not wanted or name in wanted]
-
-
-def _check(call: Call) -> None:
-    """Raise the error of invalid rows that the verb raises without a limit."""
-    lowest = float("inf") if call.get("ascending") else float("-inf")
-    call.counts(call.source.rows, thresholds=[lowest]).collect(engine="streaming")
 
 
 def _copied(call: Call, read: list[str], path: Path) -> Call:

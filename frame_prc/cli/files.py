@@ -24,7 +24,6 @@ import polars as pl
 from frame_prc._lazy import named
 from frame_prc.exceptions import ColumnError, DataError, FileError, OptionError, PrcError, nearest
 
-PART = 10_000_000  # rows that are read at once
 NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
 KINDS = tuple(NAMES)
 TEXT = ("csv", "tsv", "ndjson")
@@ -60,7 +59,7 @@ _HEADER_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Source:
-    """Files of one kind, in order, or a slice of the rows of one file.
+    """Files of one kind, in order.
 
     ``csv`` are the parameters with which Polars reads CSV and TSV.
     """
@@ -70,13 +69,12 @@ class Source:
     name: str = ""
     csv: Mapping[str, Any] = field(default_factory=dict)
     dtypes: Mapping[str, pl.DataType] | None = None
-    slice: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         names = ", ".join(repr(str(path)) for path in self.paths[:_SHOWN_PATHS])
         more = len(self.paths) - _SHOWN_PATHS
         names += f" and {more} more" if more > 0 else ""
-        return self.name or names + (f" from row {self.slice[0] + 1:,}" if self.slice else "")
+        return self.name or names
 
     @property
     def is_delimited(self) -> bool:
@@ -86,8 +84,7 @@ class Source:
     @cached_property
     def rows(self) -> pl.LazyFrame:
         """The rows; nothing is read but their schema."""
-        rows = _SCANS[self.kind](self)
-        return rows.slice(*self.slice) if self.slice else rows
+        return _SCANS[self.kind](self)
 
     @property
     def schema(self) -> pl.Schema:
@@ -99,18 +96,8 @@ class Source:
         return [replace(self, paths=[path]) for path in self.paths]
 
     def parts(self) -> list[Source]:
-        """Return a source for each file, or for every ``PART`` rows of one with row groups."""
-        files = replace(self, dtypes=self.schema).files()
-        return [part for file in files for part in _slices(file)]
-
-
-def _slices(file: Source) -> list[Source]:
-    if file.kind in TEXT:
-        return [file]
-    height: int = file.rows.select(pl.len()).collect().item()
-    if height <= PART:
-        return [file]
-    return [replace(file, slice=(first, PART)) for first in range(0, height, PART)]
+        """Return a source for each file, with the dtypes of all."""
+        return replace(self, dtypes=self.schema).files()
 
 
 def _scan_text(source: Source) -> pl.LazyFrame:

@@ -11,7 +11,6 @@ from command_line import ASKED, ROWS, WRITERS, result, run, said
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc.cli import files as _files
 
 # --- what comes in -----------------------------------------------------------------------------
 
@@ -67,12 +66,11 @@ def test_globs_and_paths_are_one_frame():
 
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("thresholds", [[], ["--thresholds", "3"]], ids=["exact", "binned"])
-def test_files_counted_one_by_one_are_counted_as_one(here, monkeypatch, kind, thresholds):
+def test_files_counted_one_by_one_are_counted_as_one(here, kind, thresholds):
     # The label is not in the first file, and no file begins with all keys.
     parts = [ROWS.filter(~pl.col("late")), ROWS, ROWS.filter("late")]
     for place, part in enumerate(parts):
         WRITERS[kind](part, here / f"part-{place}.{kind}")
-    monkeypatch.setattr(_files, "PART", 2)  # rows at once, where files can be read in parts
     asked = ["-t", "said", "-s", "score", "-b", "region", "--pos-label", "yes", *thresholds]
     counted = result("counts", f"part-*.{kind}", *asked)
     bins = 3 if thresholds else None

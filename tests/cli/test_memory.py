@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import signal
 import subprocess
 import sys
@@ -82,11 +83,17 @@ def test_several_files_and_text_are_read(here):
         assert_same("curve -t late -s score -b region", *files)
 
 
-@pytest.mark.parametrize("truth", ["late -s gaps", *also("answer --pos-label Yes -s score")])
-def test_bad_data_are_the_error_of_all_rows(truth):
-    asked = f"ap many.parquet -b region -t {truth}".split()
-    assert said(*asked, "--memory", "1GB") == said(*asked)
-    assert said(*asked)[0] == 1
+@pytest.mark.parametrize(
+    ("truth", "says"),
+    [
+        ("late -s gaps", r"'gaps' has a row with null or NaN\. .*Hint: --missing drop leaves"),
+        *also(("answer --pos-label Yes -s score", r"--pos-label Yes is nowhere in --truth column")),
+    ],
+)
+def test_bad_data_are_the_error_of_a_row(truth, says):
+    code, text = said(*f"ap many.parquet -b region -t {truth} --memory 1GB".split())
+    assert code == 1
+    assert re.search(says, text)
 
 
 def test_what_takes_more_memory_than_there_is_is_one_error(here, monkeypatch):
