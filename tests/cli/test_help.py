@@ -11,7 +11,7 @@ import pytest
 from command_line import ASKED, ROWS, process, python, run
 
 import frame_prc
-from frame_prc.cli.app import COMMANDS
+from frame_prc.cli.commands import COMMANDS
 
 
 @pytest.mark.thorough

@@ -18,7 +18,7 @@ import frame_prc
 from frame_prc import Draws, Top
 from frame_prc._request.values import from_text
 from frame_prc.cli import options as _options
-from frame_prc.cli.app import COMMANDS
+from frame_prc.cli.commands import COMMANDS
 
 VERBS = {command.name: command.verb for command in COMMANDS}
 # Of the roles that not every command has: those of each.

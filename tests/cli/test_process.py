@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from command_line import ASKED, leftovers, process, result, run, said, start
 
-from frame_prc.cli import app, calls
+from frame_prc.cli import calls, commands
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_a_command_that_timed_out_ends(monkeypatch):
     def time_out(*_: object, **__: object) -> None:
         raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
 
-    monkeypatch.setattr(app, "read_by", time_out)
+    monkeypatch.setattr(commands, "read_by", time_out)
     code, _, err = run("ap", "rows.csv", *ASKED)
     assert code == 1
     assert "the share does not answer" in err
@@ -183,6 +183,6 @@ def test_what_nobody_thought_of_is_one_line(monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("first line\nsecond line")
 
-    monkeypatch.setattr(app, "arguments", fail)
+    monkeypatch.setattr(commands, "arguments", fail)
     told = "RuntimeError: first line Hint: --debug shows where"
     assert said("ap", "rows.csv", *ASKED) == (1, told)

@@ -17,7 +17,7 @@ from kinds import every_kind
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc.cli.app import COMMANDS
+from frame_prc.cli.commands import COMMANDS
 from frame_prc.namespace import PrcFrame
 
 VERBS = [
