@@ -79,11 +79,7 @@ class Counted:
     @cached_property
     def frame(self) -> Frame:
         """The counts, with the columns of the rows."""
-        return self.added_up(self.rows, self.keys)
-
-    def added_up(self, rows: Frame, keys: Sequence[str]) -> Frame:
-        """Return the counts of rows at each score."""
-        return added_up(rows, keys, self.columns, squares=self.squares)
+        return added_up(self.rows, self.keys, self.columns, squares=self.squares)
 
     @property
     def segment(self) -> list[str]:

@@ -27,7 +27,7 @@ from typing import Any
 import narwhals as nw
 
 from frame_prc._engines.engine import Frame
-from frame_prc._engines.rows import Counted, Ranges, ranked
+from frame_prc._engines.rows import Counted, Ranges, added_up, ranked
 
 _RANGES = 256
 # One in 256 distinct scores is sampled to find the cuts. Only segments with four samples per range
@@ -66,7 +66,8 @@ def cut(counted: Counted) -> Counted:
     if found.cuts is not None:
         ranged = with_range(counted.frame if found.repeats else counted.rows, found.cuts, keys)
         rows = spread(ranged, keys)
-        counts = rows if found.repeats else counted.added_up(rows, ["range", *keys])
+        within, squares = ["range", *keys], counted.squares
+        counts = rows if found.repeats else added_up(rows, within, counted.columns, squares=squares)
         return replace(counted, ranges=Ranges(found.cuts, rows, counts))
     if found.repeats:
         return counted

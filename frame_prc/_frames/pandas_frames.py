@@ -7,14 +7,12 @@ import sys
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime, time, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_prc._engines.engine import class_of
-from frame_prc._execution import together
 from frame_prc._frames.arrow_frames import (
     check_once,
     first_places,
@@ -37,7 +35,6 @@ _INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt
 # The dtype of times with a zone; Polars knows none that is an offset.
 _ZONED = re.compile(r"datetime64\[\w+, |tz=")
 _VALUES_IN_ERROR, _TYPES_IN_ERROR = 1000, 4  # values to look at, and types to list
-_MANY = 100_000  # rows; of fewer, threads take longer to start than a copy takes
 
 
 def is_pandas(frame: object) -> bool:
@@ -55,7 +52,7 @@ def back_to_pandas(
     chosen: pd.DataFrame, source: pl.DataFrame, rows: pl.DataFrame, outputs: Collection[str]
 ) -> pd.DataFrame:
     """Return a result as pandas; its keys have the dtypes that they had in the input."""
-    names, is_large = rows.columns, rows.height > _MANY
+    names = rows.columns
     columns = {name: rows.drop_in_place(name) for name in names}
 
     def converted(name: str) -> Any:
@@ -63,12 +60,9 @@ def back_to_pandas(
         is_key = name not in outputs and source.schema.get(name) == column.dtype
         return _to_pandas(column, chosen[name], source[name]) if is_key else _plain(column)
 
-    # Most of the time of a large copy goes by in getting memory from the system.
-    found = together([partial(converted, name) for name in names], on_threads=is_large)
+    found = {name: converted(name) for name in names}
     # A second copy, into one block for each dtype, would take as long as half of a curve.
-    result: pd.DataFrame = sys.modules["pandas"].DataFrame(
-        dict(zip(names, found, strict=True)), copy=False
-    )
+    result: pd.DataFrame = sys.modules["pandas"].DataFrame(found, copy=False)
     return result
 
 
