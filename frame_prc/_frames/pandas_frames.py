@@ -144,21 +144,12 @@ def _from_labels(key: pl.Series, given: pd.Series[Any]) -> Any:
 def _values(column: pl.Series, dtype: Any = None) -> Any:
     """Return a column, maybe in a dtype of pandas, in memory of its own that can be written to."""
     if column.dtype.is_float() or column.dtype in _INTEGERS:
-        values = _joined(column)
+        values = column.to_numpy(writable=True)
         is_done = dtype is None or values.dtype == dtype
         return values if is_done else sys.modules["pandas"].Series(values).astype(dtype)
     values = _nameless(column).to_pandas()
     # The memory of Arrow is read-only.
     return (values if dtype is None else values.astype(dtype)).copy()
-
-
-def _joined(column: pl.Series) -> Any:
-    """Return a column of numbers as an array of its own."""
-    import numpy as np  # noqa: PLC0415 - takes long to import, and pandas has done it
-
-    # Large arrays of NumPy are in huge pages, which the system hands out in less time than those
-    # of a copy by Polars.
-    return np.concatenate([chunk.to_numpy() for chunk in column.get_chunks()])
 
 
 def _same_objects(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> pd.Series[Any]:
