@@ -7,7 +7,7 @@ an error is up to the engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from frame_prc.exceptions import ColumnError, OptionError
 
 # Each threshold adds a branch to the SQL.
 _MOST_THRESHOLDS = 1_000
+_BESIDE = "beside_"  # begins the names of the scores of models that are side by side
 # Searching in four parts takes as many comparisons as in two, in branches half as deep; SQLite's
 # parser has no room for deeper ones.
 _PARTS = 4
@@ -180,14 +181,11 @@ def count(
     unchecked = _project(frame, columns)
     source, problem = engine.checked(unchecked, checks, scores)
     squares = squares and columns.needs_squares
-    models = [Model(columns)]
-    if request.side_by_side:
-        source = source.with_columns(complete=_is_complete(columns))
-        models = _side_by_side(columns)
+    models = _side_by_side(source, columns) if request.side_by_side else [(source, columns)]
     found = []
-    for place, model in enumerate(models):
-        keys = key_names(len(model.columns.result_keys)) or ["whole"]
-        rows = _models(engine, source, model, keys, squares=squares)
+    for place, (own_rows, model) in enumerate(models):
+        keys = key_names(len(model.result_keys)) or ["whole"]
+        rows = _amounts_of_rows(engine, own_rows, model, keys, squares=squares)
         dtype = common_score_dtype(columns.scores)
         if bins is not None:
             rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
@@ -200,9 +198,7 @@ def count(
             rows = nw.concat([counted.select(wanted), grid.select(wanted)])
         own = unchecked.with_columns(score_0=nw.col(f"score_{place}")) if place else unchecked
         unbinned = own if bins is None else None
-        found.append(
-            Counted(rows, unbinned, keys, model.columns, engine, problem, dtype, single, squares)
-        )
+        found.append(Counted(rows, unbinned, keys, model, engine, problem, dtype, single, squares))
     return found
 
 
@@ -269,33 +265,20 @@ def _project(frame: Frame, columns: Columns) -> Frame:
     return source.filter(nw.any_horizontal(*used, ignore_nulls=True))
 
 
-@dataclass(frozen=True)
-class Model:
-    """A model whose rows are counted, with its score and which rows are usable, if given.
-
-    ``beside`` are the scores of all models that are side by side with it, by name.
-    """
-
-    columns: Columns
-    score: nw.Expr | None = None
-    usable: nw.Expr | None = None
-    beside: Mapping[str, nw.Expr] = field(default_factory=dict)
-
-
-def _models(
-    engine: Engine, source: Frame, model: Model, keys: list[str], *, squares: bool
+def _amounts_of_rows(
+    engine: Engine, source: Frame, columns: Columns, keys: list[str], *, squares: bool
 ) -> Frame:
     """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
-    columns, beside = model.columns, model.beside
-    repeated = _per_model(engine, source, columns)
-    score = _score(columns) if model.score is None else model.score
+    repeated, score = _per_model(engine, source, columns), _score(columns)
+    of_all = [name for name in source.columns if name.startswith(_BESIDE)]
+    beside = {name.replace(_BESIDE, "score_"): nw.col(name) for name in of_all}
     zero, none = nw.lit(0, _amount_dtype(columns)), nw.lit(0, nw.Int64)
     amounts = dict(zip(SUMS, _amounts(columns, zero), strict=True))
     if squares and columns.with_squares:
         amounts |= {name: nw.col(name).cast(nw.Float64) for name in SQUARES}
     dropped = none
     if columns.request.missing == "drop":
-        used = nw.when(_is_complete(columns) if model.usable is None else model.usable)
+        used = nw.when(nw.col("complete") if beside else _is_complete(columns))
         score = used.then(score)
         amounts = {name: used.then(amount).otherwise(zero) for name, amount in amounts.items()}
         dropped = used.then(none).otherwise(nw.lit(1, nw.Int64))
@@ -309,23 +292,23 @@ def _models(
     )
 
 
-def _side_by_side(columns: Columns) -> list[Model]:
-    """Return the models; a row counts for all of them or for none."""
-    dtype, ascending = common_score_dtype(columns.scores), columns.request.ascending
+def _side_by_side(source: Frame, columns: Columns) -> list[tuple[Frame, Columns]]:
+    """Return the rows of each model; a row counts for all of them or for none."""
+    dtype, one = common_score_dtype(columns.scores), replace(columns.request, model=None)
     scores = {
-        f"score_{i}": unsigned_zero(without_nan(nw.col(f"score_{i}"), c.dtype), dtype)
+        f"{_BESIDE}{i}": unsigned_zero(without_nan(nw.col(f"score_{i}"), c.dtype), dtype)
         for i, c in enumerate(columns.scores)
     }
-    beside = {n: turned(score, dtype) for n, score in scores.items()} if ascending else scores
-    one = replace(columns.request, models={None: "score_0"}, model=None)
+    if one.ascending:
+        scores = {name: turned(score, dtype) for name, score in scores.items()}
+    rows = source.with_columns(complete=_is_complete(columns), **scores)
+    request = replace(one, models={None: "score_0"})
     return [
-        Model(
-            replace(columns, request=one, scores=[columns.scores[place]]),
-            score,
-            nw.col("complete"),
-            beside,
+        (
+            rows.with_columns(score_0=nw.col(f"score_{place}")),
+            replace(columns, request=request, scores=[score]),
         )
-        for place, score in enumerate(scores.values())
+        for place, score in enumerate(columns.scores)
     ]
 
 

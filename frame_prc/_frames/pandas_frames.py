@@ -144,7 +144,7 @@ def _from_labels(key: pl.Series, given: pd.Series[Any]) -> Any:
 def _values(column: pl.Series, dtype: Any = None) -> Any:
     """Return a column, maybe in a dtype of pandas, in memory of its own that can be written to."""
     if column.dtype.is_float() or column.dtype in _INTEGERS:
-        values = column.to_numpy(writable=True)
+        values: Any = column.to_numpy(writable=True)
         is_done = dtype is None or values.dtype == dtype
         return values if is_done else sys.modules["pandas"].Series(values).astype(dtype)
     values = _nameless(column).to_pandas()
