@@ -211,7 +211,8 @@ def errors_of_ours() -> Iterator[None]:
         found = _RAISED.fullmatch(str(error))
         if found is None:
             raise
-        raise DataError(*found.groups()) from error
+        what, allowed, hint = found.groups()
+        raise DataError(what, allowed, hint) from error
 
 
 def _quoted(name: str) -> str:
