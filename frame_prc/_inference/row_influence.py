@@ -133,8 +133,13 @@ def _of_rows_after(steps: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
 # --- rows and clusters ---------------------------------------------------------------------
 
 
-def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
-    """Return numbered rows that count with their influences, times their weight."""
+def with_influences(
+    rows: Rows, areas: Sequence[RowInfluence], *, plain: bool = False
+) -> pl.LazyFrame:
+    """Return numbered rows that count with their influences, times their weight.
+
+    In strata they are less the means of these, and may be beside the ``plain`` ones.
+    """
     first, *others = areas
     names = [*rows.carried(squares=False), *units_of(rows.columns)]
     of_others = []
@@ -158,8 +163,8 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     found = ranked.with_columns(*of_weight, pos=pos, neg=neg)
     if not rows.stratified:
         return found
-    centred = {name: _within_stratum(name, rows) for name in names}
-    return found.with_columns(**centred, **{f"plain_{name}": pl.col(name) for name in names})
+    kept = {f"plain_{name}": pl.col(name) for name in names} if plain else {}
+    return found.with_columns(**{name: _within_stratum(name, rows) for name in names}, **kept)
 
 
 def _within_stratum(influence: str, rows: Rows) -> pl.Expr:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
+from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import (
     BELIEVED,
@@ -16,7 +16,6 @@ from frame_prc._curves.logit_intervals import (
     RANDOM,
     shows_spread,
 )
-from frame_prc._inference.chance import with_random
 from frame_prc._inference.differences import Area, Difference, LogArea
 from frame_prc._inference.estimates import (
     measure_of,
@@ -31,7 +30,7 @@ from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.areas import CLASSES
+from frame_prc._tables.areas import AveragePrecision
 from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
@@ -423,11 +422,10 @@ class ChanceTests(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the comparisons, each with its one-sided test."""
-        ranking = rank(rows)
-        areas = with_random(sized_areas(ranking).with_columns(CLASSES), ranking, rows.keys)
+        areas = AveragePrecision(chance=True).of(rows)
         table = areas.rename({AVERAGE_PRECISION: "value_a", RANDOM: "value_b"}).with_columns(
             reference=pl.lit("random"), difference=pl.col("value_a") - pl.col("value_b")
         )
         from frame_prc._inference.permutations import p_values  # noqa: PLC0415 - needs NumPy
 
-        return left_join(table, p_values(ranking, self.test.resampling), rows.keys)
+        return left_join(table, p_values(rank(rows), self.test.resampling), rows.keys)

@@ -121,9 +121,10 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
         sums[f"covariance_{a}_{b}"] = in_order(product)
         if models[0].measure.counted:
             sums[f"fourth_{a}_{b}"] = in_order(difference**4)
-    frame = with_influences(rows, models)
+    of_decisions = models[0].measure.of_decisions
+    frame = with_influences(rows, models, plain=of_decisions)
     if not rows.clustered:
-        if models[0].measure.of_decisions:
+        if of_decisions:
             # Less the mean of a stratum, rows that are decided alike would move both.
             plain = [f"plain_{name}" for name in names] if rows.stratified else names
             frame = frame.with_columns(map(on_negatives, plain))

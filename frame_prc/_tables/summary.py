@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,9 +15,8 @@ from frame_prc._curves.areas import (
     SIZES,
     UNDEFINED,
     areas_of,
-    growing,
     interpolated_shortfall,
-    with_heights,
+    steps,
 )
 from frame_prc._curves.calibration import (
     CALIBRATED,
@@ -30,8 +29,8 @@ from frame_prc._curves.logit_intervals import (
     N_EFFECTIVE,
     RANDOM,
 )
-from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
-from frame_prc._formulas import f_score, precision, sizes, total
+from frame_prc._curves.operating_points import operating_points
+from frame_prc._formulas import sizes, total
 from frame_prc._inference.areas import AveragePrecision
 from frame_prc._inference.chance import with_lift, with_normalised, with_random
 from frame_prc._inference.estimates import (
@@ -50,10 +49,9 @@ from frame_prc._inference.intervals import (
 )
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
-from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
+from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre, Target
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.shrunk import Shrunken
@@ -234,8 +232,6 @@ class Summary(Table):
         if self._shows(CALIBRATED):
             few = pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives")
             table = table.with_columns(few)
-        if self._shows(*_BEST):
-            table = _with_best(table, ranking)
         beside = with_lift(with_random(table, ranking, ["segment"]))
         areas = [name for name in _NORMALISED if self._shows(f"normalised_{name}")]
         if areas:
@@ -258,20 +254,11 @@ class Summary(Table):
         measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
         plain, *others = Estimates.of_each(rows, measures, scored=self._shows(*_BEST))
         tables = [_table(plain), *map(self._beside, others)]
-        if self._shows(*_AREAS, *_BEST):
-            tables += self._tables_of_steps(plain.ranking)
-        return plain.ranking, tables
-
-    def _tables_of_steps(self, ranking: Ranking) -> Iterator[pl.LazyFrame]:
-        """Yield what is asked for of the steps of the curve."""
-        rows = ranking.rows
-        grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
-        # The streaming engine takes small parts, so all that areas need stays in the cache.
         if self._shows(*_AREAS):
-            yield _areas_of_steps(with_heights(grown, _METHODS), ranking)
+            tables.append(_areas_of_steps(plain.ranking))
         if self._shows(*_BEST):
-            parts = in_parts(grown, at_once=rows.many_in_memory)
-            yield rows.windowed_in_parts([_best_step(part, ranking) for part in parts])[0]
+            tables.append(_best_points(plain.ranking))
+        return plain.ranking, tables
 
     def _beside(self, estimates: Estimates) -> pl.LazyFrame:
         """Return a measure of each segment, with its interval, under its own names."""
@@ -310,12 +297,13 @@ def _table(estimates: Estimates) -> pl.LazyFrame:
     return _with_dropped(table, ranking)
 
 
-def _areas_of_steps(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the areas of each segment."""
+def _areas_of_steps(ranking: Ranking) -> pl.LazyFrame:
+    """Return the areas of each segment that are no estimates."""
+    grown = ranking.rows.windowed(steps(ranking, _METHODS))
     short = pl.when(~pl.col("opens")).then(interpolated_shortfall(pl.col))
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
     areas = areas_of(
-        steps.with_columns(interpolated_shortfall=short),
+        grown.with_columns(interpolated_shortfall=short),
         _METHODS,
         weighted=ranking.rows.columns.weighted,
         interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
@@ -323,27 +311,13 @@ def _areas_of_steps(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     return areas.drop("positives", "negatives")
 
 
-def _best_step(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the step of each segment with the best F1; segments without steps are left out."""
-    values = {"f1": f_score(_TP, _FP, _POSITIVES - _TP, 1), "precision": precision(_TP, _FP)}
-    rated = steps.with_columns(
-        pl.when(~pl.col("opens")).then(compared(value, ranking)).alias(name)
-        for name, value in values.items()
-    )
-    top = with_most_merit(with_order(rated), ["f1"])
-    return top.group_by("segment").agg(best=best("f1", "slot", "fp"))
-
-
-def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Replace the best step by its F1 and its threshold."""
-    step = pl.col("best")
-    # If no positive is ever retrieved there are no steps, and the best F1 is 0.
-    tp, fp = (step.struct.field(name) for name in ("tp", "fp"))
-    best_f1 = f_score(tp, fp, _POSITIVES - tp, 1).fill_null(0.0)
-    f1 = pl.when(_POSITIVES > 0).then(best_f1)
-    scored = ranking.with_score(table.with_columns(best_f1=f1, slot=step.struct.field("slot")))
-    threshold = pl.when(step.is_not_null()).then("score").cast(ranking.threshold_dtype)
-    return scored.with_columns(best_f1_threshold=threshold)
+def _best_points(ranking: Ranking) -> pl.LazyFrame:
+    """Return the best F1 of each segment, and its threshold."""
+    found = operating_points(ranking, [Target("f_beta", 1.0)])
+    # If no positive is ever retrieved, the best F1 is 0, and no threshold has another.
+    f1 = pl.when(pl.col("all_positives") > 0).then(pl.col("f_score").fill_null(0.0))
+    threshold = pl.when(_TP > 0).then("threshold")
+    return found.select("segment", best_f1=f1, best_f1_threshold=threshold)
 
 
 def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
