@@ -15,6 +15,7 @@ from frame_prc._curves.logit_intervals import FEW
 from frame_prc._report.evaluation import Evaluation
 
 LOOK, DARK_LOOK = Look(), Look(dark=True)
+CONFIG = alt.Config(**LOOK.config())
 # A level to compare with: chance, all rows, no difference.
 DASHED: dict[str, Any] = {"strokeDash": [3, 3], "color": LOOK.muted}
 
@@ -70,11 +71,12 @@ def wide(chart: AnyChart, height: int, *data: str, title: str | list[str] = "") 
     """Return a chart as wide as its place in the page, which fills its empty data sets."""
     empty: dict[str, list[Any]] = {name: [] for name in data}
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    if title:
-        small: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": LOOK.muted}
-        chart = chart.properties(title=alt.Title(title, **small))
-    sized = chart.properties(width="container", height=height, autosize=fit, datasets=empty)
-    return sized.configure(**LOOK.config())
+    small: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": LOOK.muted}
+    titled = {"title": alt.Title(title, **small)} if title else {}
+    # In one call: each method of a chart copies all of it.
+    return chart.properties(
+        width="container", height=height, autosize=fit, datasets=empty, config=CONFIG, **titled
+    )
 
 
 def dots(base: AnyChart, field: str, axis: Axis, colour: Any, size: int = 70) -> list[AnyChart]:

@@ -21,6 +21,7 @@ from frame_prc._curves.operating_points import iso_lines
 from frame_prc._lazy import join, key_names, left_join
 from frame_prc._report.answers import NAMED
 from frame_prc._report.encodings import (
+    CONFIG,
     DASHED,
     LOOK,
     RECALL,
@@ -320,13 +321,17 @@ def _in_panels(
     header = alt.Header(labelFontWeight=600, labelColor=LOOK.text)
     facet = alt.Facet(f"{panel}:N", sort=order, title=None, header=header)
     data = alt.NamedData(rows) if isinstance(rows, str) else rows
-    panels = chart.properties(data=data, **_PANEL | size).facet(facet=facet, columns=columns)
-    if columns > 1:
-        # A shared axis would lie below the empty places of the last row.
-        panels = panels.resolve_axis(x="independent")
-    if isinstance(rows, str):
-        panels = panels.properties(datasets={rows: []})
-    return panels.configure(**LOOK.config())
+    # A shared axis would lie below the empty places of the last row.
+    own_axes = alt.Resolve(axis=alt.AxisResolveMap(x="independent"))
+    return alt.FacetChart(
+        data=data,
+        spec=chart.properties(**_PANEL | size),
+        facet=facet,
+        columns=columns,
+        resolve=own_axes if columns > 1 else alt.Undefined,
+        datasets={rows: []} if isinstance(rows, str) else alt.Undefined,
+        config=CONFIG,
+    )
 
 
 # --- where asked ---------------------------------------------------------------------------------
@@ -344,7 +349,7 @@ def _roc(found: Evaluation) -> AnyChart | None:
     line = base.mark_line(strokeWidth=1.8).encode(
         **x.of("fpr"), **y.of("recall"), color=of_models(found, legend=True), order="recall:Q"
     )
-    return alt.layer(_diagonal(x, y), line).properties(**_PANEL).configure(**LOOK.config())
+    return alt.layer(_diagonal(x, y), line).properties(**_PANEL, config=CONFIG)
 
 
 def _diagonal(x: Axis, y: Axis) -> AnyChart:
