@@ -107,8 +107,7 @@ class DecisionVerbs(Evaluated[FrameT]):
 
             ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
             ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a
-            segment that a column or a frame gives none, with ``ci`` ``"few_rows"`` of a precision
-            of fewer than 20, or else as in :func:`average_precision`.
+            segment given none, ``"few_rows"`` below 20 rows, or as in :func:`average_precision`.
 
         Notes
         -----

@@ -226,9 +226,8 @@ class SearchVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        Segments share the error equally. Clusters are taken to be within periods: users who come
-        back every week make weeks more alike than is assumed. Error rates:
-        ``examples/guide/statistics.md``.
+        Segments share the error equally. Clusters are to be within periods: users who come back
+        make weeks more alike than is assumed. Error rates: ``examples/guide/statistics.md``.
 
         Examples
         --------
