@@ -480,10 +480,15 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
 # --- over time -----------------------------------------------------------------------------------
 
 
+_NO_WATCH = "No watch"
+
+
 def _over_time(found: Evaluation) -> Answer | None:
     if found.in_order is None:
         return None
     finding, numbers, others = _watched(found.in_order)
+    if len(found.keys) > 1 and finding != _NO_WATCH:  # one segment may be lost among all rows
+        numbers = f" of all rows together{numbers}"
     error = text.percent_text(round(found.alpha, 12))
     reason = f"If nothing got worse, a model would have any alarm with a probability of {error}."
     said = (finding, f"{numbers}{others}.", [reason], f"{finding}{numbers}.")
@@ -496,7 +501,7 @@ def _watched(found: Evaluation) -> tuple[str, str, str]:
     if looked.is_empty():
         needed = "; a reference takes two, and a look one more"
         reason = needed if periods <= FEWEST_OF_REFERENCE else " without a reference"
-        return "No watch", f": {periods:,} {unit}{'s' * (periods != 1)}{reason}", ""
+        return _NO_WATCH, f": {periods:,} {unit}{'s' * (periods != 1)}{reason}", ""
     if "alarm" not in looked["conclusion"]:
         after = f"no {unit} after {found.reference_text}"
         return "No alarm", f": {after} is lower by more than chance", ""

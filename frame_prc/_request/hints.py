@@ -7,7 +7,7 @@ packages of an extra instead, which can be installed from anywhere.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
@@ -230,6 +230,13 @@ def check_call(
             raise ParameterError(said, f"{order} in this order, each once")
 
 
+def check_complete(called: str, required: Sequence[str], given: Collection[str]) -> None:
+    """Raise an error if a call lacks parameters that have no default."""
+    if lacking := [name for name in required if name not in given]:
+        call = f"{called}(..., {', '.join(f'{name}=...' for name in lacking)})"
+        raise ParameterError(f"{called}() lacks {' and '.join(map(repr, lacking))}", hint=call)
+
+
 def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:
     """Return a function that refuses an unknown parameter, with a hint at the right name."""
     code = function.__code__
@@ -239,6 +246,9 @@ def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> Function
     places = names[: code.co_argcount]
     for name in own:
         _verbs[name].append(function.__name__)
+    optional = {*places[len(places) - len(function.__defaults__ or ()) :]}
+    optional |= {"self", *(function.__kwdefaults__ or ())}
+    required = [name for name in names if name not in optional]
     takes_any = bool(code.co_flags & CO_VARARGS)
     takes_line = bool(code.co_flags & CO_VARKEYWORDS) and not others
 
@@ -246,6 +256,7 @@ def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> Function
     def checked(*args: Any, **kwargs: Any) -> Any:
         named = not_of_lines(kwargs) if takes_line else kwargs
         check_call(function.__name__, own, places, () if takes_any else args, named)
+        check_complete(function.__name__, required, {*places[: len(args)], *kwargs})
         return function(*args, **kwargs)
 
     return cast("FunctionT", checked)

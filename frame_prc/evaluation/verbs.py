@@ -5,11 +5,11 @@ Their types are in ``verbs.pyi``, which ``.ci/stubs`` writes from the methods.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from frame_prc._request.hints import check_call, not_of_lines
+from frame_prc._request.hints import check_call, check_complete, not_of_lines
 from frame_prc._request.specs import Draws, Top
 from frame_prc.evaluation.base import Level
 from frame_prc.evaluation.columns import with_columns
@@ -24,7 +24,6 @@ from frame_prc.evaluation.helpers import (
     sample_to_label,
 )
 from frame_prc.evaluation.roles import NAMES, PARAMETERS, naming_roles
-from frame_prc.exceptions import ParameterError
 
 _FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
 _POSITIONAL = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY)
@@ -46,7 +45,7 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
     def verb(*args: Any, **named: Any) -> Any:
         check_call(name, own, places, args, not_of_lines(named) if takes_line else named)
         given = dict(zip(places, args, strict=False)) | named
-        _check_complete(name, required, given)
+        check_complete(name, required, given)
         frame = given.pop("frame")
         roles = {role: given.pop(role) for role in NAMES if role in given}
         return method(Evaluation(frame, roles, reused=False), **given)
@@ -56,13 +55,6 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
     verb.__doc__ = with_columns(naming_roles(method.__doc__, places.index("truth") - 1))
     verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return verb
-
-
-def _check_complete(name: str, required: list[str], given: Mapping[str, Any]) -> None:
-    lacking = [one for one in required if one not in given]
-    if lacking:
-        call = f"{name}(..., {', '.join(f'{one}=...' for one in lacking)})"
-        raise ParameterError(f"{name}() lacks {' and '.join(map(repr, lacking))}", hint=call)
 
 
 def _parameters(method: Callable[..., Any]) -> list[Parameter]:

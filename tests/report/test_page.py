@@ -138,7 +138,7 @@ def test_sections_are_those_asked_for(report):
         ("day", "days</strong>, first 2024-01-22; weak in 0 of 20."),
         (WEEK, "good: alarm in 1 of 2 weeks</strong>, first 2024-01-22; weak in 0 of 2."),
         (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "good: alarm in 1 of 2 periods"),
-        (["segment", WEEK], "good: alarm in 1 of 2 weeks</strong>, first 2024-01-22; weak in 0"),
+        (["segment", WEEK], "2 weeks</strong> of all rows together, first 2024-01-22; weak in 0"),
         (WEEK.dt.truncate("1q"), "No watch</strong>: 1 period; a reference takes two"),
         (pl.min_horizontal(WEEK, pl.date(2024, 1, 8)), "No watch</strong>: 2 weeks; a reference"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from error_cases import INF, NAN, ROWS, unreadable
 from kinds import every_kind
 
+import frame_prc
 from frame_prc import ColumnError, OptionError, PrcError
 
 # --- what is said, and when --------------------------------------------------------------------
@@ -93,6 +94,13 @@ def test_options_are_checked_before_a_row_is_read(verb, asked, error, says):
     frame = unreadable(ROWS)
     with pytest.raises(error, match=says):
         getattr(frame.prc, verb)("late", "score", by="region", **asked)
+
+
+def test_methods_and_helpers_say_what_a_call_lacks():
+    with pytest.raises(PrcError, match=r"monitor.. lacks 'plan'. Hint: monitor\(..., plan=...\)"):
+        ROWS.prc.evaluate("late", "score", by="region").monitor(over="region")
+    with pytest.raises(PrcError, match="quantile_thresholds.. lacks 'score' and 'number'"):
+        frame_prc.quantile_thresholds(ROWS)
 
 
 @pytest.mark.parametrize(
