@@ -99,7 +99,7 @@ def test_options_are_checked_before_a_row_is_read(verb, asked, error, says):
 def test_methods_and_helpers_say_what_a_call_lacks():
     with pytest.raises(PrcError, match=r"monitor.. lacks 'plan'. Hint: monitor\(..., plan=...\)"):
         ROWS.prc.evaluate("late", "score", by="region").monitor(over="region")
-    with pytest.raises(PrcError, match="quantile_thresholds.. lacks 'score' and 'number'"):
+    with pytest.raises(PrcError, match=r"quantile_thresholds.. lacks 'score' and 'number'"):
         frame_prc.quantile_thresholds(ROWS)
 
 
