@@ -14,7 +14,7 @@ from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._rows.rules import SUMS
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
 from frame_prc.evaluation.given import given_reference, given_thresholds
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import OptionError, type_name
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -244,11 +244,15 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         costs = None if cost is None else targets({"cost": cost})[0].costs
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
-        if is_frame(thresholds):
+        listed = thresholds if isinstance(thresholds, (list, tuple)) else [thresholds]
+        first = next(iter(listed), None)
+        if is_frame(first) or isinstance(first, str):
             raise OptionError(
-                "thresholds= is a frame",
+                f"thresholds= is of type {type_name(first)}",
                 "numbers for all segments",
-                "operating_points(threshold=) and summary(at=) take a frame of thresholds",
+                "operating_points(threshold=...) takes a frame of those that were chosen, "
+                "and a column",
+                shell_hint="frame-prc points --threshold FILE takes those that were chosen",
             )
         if thresholds is not None:
             asked = {"threshold": thresholds}

@@ -80,7 +80,9 @@ def test_net_benefit_is_that_of_the_measure_to_the_last_digit():
     ("asked", "says"),
     [
         ({"cost": 3}, "cost=3 is not a pair of costs"),
-        ({"thresholds": "high"}, "threshold='high' is not a number"),
+        ({"thresholds": "high"}, r"thresholds= is of type str.* operating_points\(threshold="),
+        ({"thresholds": ["chosen.csv"]}, "thresholds= is of type str"),
+        ({"thresholds": pl.DataFrame({"threshold": [0.5]})}, "thresholds= is of type polars"),
         ({"cost": (1, 2, 3)}, "is not a pair of costs"),
     ],
 )
