@@ -37,8 +37,10 @@ def prevalences(segments: pl.LazyFrame, frame: pl.LazyFrame, rows: Rows) -> pl.L
     allowed = f"a column {PREVALENCE!r} and keys: {', '.join(map(repr, keys)) or 'none here'}"
     if PREVALENCE not in schema or not schema[PREVALENCE].is_numeric():
         what = f"whose column {PREVALENCE!r} has dtype {schema.get(PREVALENCE)}"
-        what = what if PREVALENCE in schema else f"without a column {PREVALENCE!r}"
-        raise ColumnError(f"calibrate= is a frame {what}", allowed, nearest(PREVALENCE, schema))
+        hint = f"cast it, for example pl.col({PREVALENCE!r}).cast(float)"
+        if PREVALENCE not in schema:
+            what, hint = f"without a column {PREVALENCE!r}", nearest(PREVALENCE, schema)
+        raise ColumnError(f"calibrate= is a frame {what}", allowed, hint)
     if others := [name for name in schema if name not in (*keys, PREVALENCE)]:
         raise ColumnError(
             f"calibrate= is a frame with a column {others[0]!r}, which is no key here",

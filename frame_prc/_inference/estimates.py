@@ -76,6 +76,7 @@ def measure_of(asked: Measured) -> Measure:
 _ROUNDING_OF_K = 1e-9
 # In few clusters, what they multiply differs so much between the classes by chance.
 _MUCH_MORE = 2.0
+_FEW_BINS = 2
 # The effective number of clusters that hold negatives.
 NEGATIVE_CLUSTERS = "negative_clusters"
 # What the clusters of each class add to the variance.
@@ -415,8 +416,10 @@ def _with_few_scores(rows: Rows) -> pl.LazyFrame:
     return long.explode(key, FEW_SCORES, empty_as_null=False)
 
 
-def with_few_scores(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Replace the status ``"ok"`` in the rows of such models."""
+def with_few_scores(table: pl.LazyFrame, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
+    """Replace the status ``"ok"`` in the rows of such models, or of all if bins are so few."""
+    if bins is not None and len(bins.thresholds) <= _FEW_BINS:
+        return _with_status(table, pl.lit(value=True))
     found = left_join(table, models_with_few_scores(rows), rows.model_keys)
     return _with_status(found, pl.col(FEW_SCORES)).drop(FEW_SCORES)
 

@@ -215,6 +215,17 @@ class Series:
         used = self._used
         return [int(one) for one in used], self.worse * (self.logits[used] - self.of_reference)
 
+    def since(self, place: int) -> int:
+        """Return the place from which on the periods up to another one are the most apart."""
+        places, differences = self.differences()
+        count = places.index(place) + 1
+        if self.window > 1:
+            return place
+        weights = 1 / self.watched.variances[:count]
+        totals, sums = (np.cumsum(x[::-1]) for x in (weights, weights * differences[:count]))
+        apart = sums / np.sqrt(totals + self._variance * totals**2)
+        return places[count - 1 - int(np.argmax(np.abs(apart) if self.sides > 1 else apart))]
+
     def deviation(self, place: int) -> float:
         """Return the standard deviation of the difference of one period from the reference."""
         return float(np.sqrt(self._known[place] + self._tau2[place] + self._variance))

@@ -332,7 +332,13 @@ def overlap(low: str, high: str, other: str) -> DataError:
     )
 
 
-def order_check(asked: str, key: str, values: pl.Expr) -> Check:
+def order_checks(asked: str, key: str, values: pl.Expr, dtype: pl.DataType) -> list[Check]:
+    """Return the check that text is in order, if a key is text."""
+    is_text = isinstance(dtype, (pl.String, pl.Categorical))
+    return [_order_check(asked, key, values.cast(pl.String))] if is_text else []
+
+
+def _order_check(asked: str, key: str, values: pl.Expr) -> Check:
     """Return the check that text is in the order of the numbers in it, as W10 and W2 are not.
 
     Names of months and of days are in their order in the calendar.

@@ -77,7 +77,7 @@ class AveragePrecision(Table):
             table = self._with_random(table, ranking)
         if self.interval is not None:
             table = with_interval(table, self.interval, clustered=rows.clustered)
-            table = with_few_scores(table, rows)
+            table = with_few_scores(table, rows, self.bins)
         if self.bounds:
             there = rows.elsewhere
             if there is None:
@@ -162,7 +162,8 @@ class Areas(Table):
             table = join(table, drawn, on=on, how="left", maintain_order="left")
         keyed = ranking.segments.with_keys(ranking.with_dropped(table))
         if self.interval is not None:
-            keyed = with_few_scores(self._with_limits(keyed, rows, self.interval), rows)
+            limited = self._with_limits(keyed, rows, self.interval)
+            keyed = with_few_scores(limited, rows, self.bins)
         if self.chance:
             keyed = with_partial_chance(keyed, ranking, self.spec, rows.keys)
         return keyed

@@ -22,7 +22,7 @@ from frame_prc._inference.row_influence import cluster_sums, numbered, with_infl
 from frame_prc._lazy import aggregated, cached, in_order, join, left_join, over, segment_join
 from frame_prc._request.specs import Comparison
 from frame_prc._request.values import class_value, literal, other_spelling, plain
-from frame_prc._rows.checks import Check, order_check, with_checks
+from frame_prc._rows.checks import Check, order_checks, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
 from frame_prc._tables.rest import rest_of_each_segment
@@ -255,9 +255,8 @@ def _previous(segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     """Return the segment before, in the order of the last key; a null key has no place in it."""
     *others, last = rows.keys
     dtype = segments.collect_schema()[last]
-    if dtype == pl.String:
-        in_order = order_check("against='previous'", rows.columns.result_keys[-1], pl.col(last))
-        segments = with_checks(segments, segments, [in_order], in_memory=rows.in_memory)
+    checks = order_checks("against='previous'", rows.columns.result_keys[-1], pl.col(last), dtype)
+    segments = with_checks(segments, segments, checks, in_memory=rows.in_memory)
     text = _as_text(pl.col(last), dtype)
     name = pl.lit(f"{rows.columns.result_keys[-1]}=")
     reference = pl.lit("previous") if text is None else pl.concat_str(name, text)

@@ -59,7 +59,7 @@ def _evaluated(rows: Rows, frame: pl.DataFrame, measure: Measure) -> pl.DataFram
     renamed = dict(zip(rows.keys[len(model) :], of_model.keys, strict=True))
     segments, parts = frame.select(rows.keys).unique().sort(rows.keys), []
     _check_work(segments, used, model)
-    for own in parts_by(segments, model):
+    for own in parts_by(segments, model) or [segments]:
         part = ranked
         if model:
             part = ranked.join(own.head(1), on=model, how="semi", nulls_equal=True)

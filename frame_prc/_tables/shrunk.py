@@ -104,13 +104,14 @@ class Shrunken(Table):
         if used.height < _FEWEST:
             return _without_draws(segments, "few_segments")
         if not used["variance"].is_not_null().any():
-            return _without_draws(segments, measure.few if near_end else "no_std_error")
+            return _without_draws(segments, "no_std_error")
         at = pl.when(pl.lit(is_used)).then(pl.lit(is_used).cum_sum().cast(pl.Int64) - 1)
         found = self._drawn(used)
         status = (
             pl.when(ok & pl.col("few_negatives") & (pl.col("rows") >= FEW_POSITIVES))
             .then(pl.lit("few_negatives"))
-            .when(ok & (pl.lit(near_end) | ~pl.lit(is_used)))
+            # By simulation intervals of segments without an error of their own cover half.
+            .when(ok & (pl.lit(near_end) | ~pl.lit(is_used) | pl.col("variance").is_null()))
             .then(pl.lit(measure.few))
             .otherwise("status")
         )

@@ -22,7 +22,7 @@ from frame_prc._lazy import aggregated, join, left_join, parts_by
 from frame_prc._lazy import over as within
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured, Target
-from frame_prc._rows.checks import check, order_check
+from frame_prc._rows.checks import check, order_checks
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # What a later call needs: the logit of a period, its variance, its bound, and the segment's error.
 _STATE = ("logit", "variance", "n_effective", "bound", "error")
 _NUMBERS = ("reference", "limit", "z", "delay")
-_OF_LOOKS = (*_NUMBERS, "n_periods", "conclusion")
+_OF_LOOKS = (*_NUMBERS, "n_periods", "conclusion", "since")
 _A_STATE = "what monitor() returned before, with details=True, and all of it"
 _NEW = {name: pl.lit(None, pl.Float64) for name in ("bound", "error")}
 _DROP = 0.05  # of the measure, whose delay is told
@@ -67,14 +67,15 @@ class Watched(Table):
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        shown = ("measure", "n", "n_pos", "value", "reference", "limit", "conclusion", "n_periods")
-        return (*shown, "z", "delay", *_STATE, "plan", "status")
+        shown = ("measure", "n", "n_pos", "value", "reference", "limit", "conclusion", "since")
+        return (*shown, "n_periods", "z", "delay", *_STATE, "plan", "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        usual = ["measure"] if self.measured.name == AVERAGE_PRECISION else []
-        return (*usual, "n", "n_periods", "z", "delay", *_STATE, "plan")
+        # A table of one key has eight columns.
+        one_of = "measure" if self.measured.name == AVERAGE_PRECISION else "n_pos"
+        return (one_of, "n", "n_periods", "z", "delay", *_STATE, "plan")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
@@ -86,7 +87,9 @@ class Watched(Table):
         known = self._estimates(self._in_windows(rows, over, others, names))
         numbers = dict.fromkeys((*_NUMBERS, *_NEW), pl.Float64())
         texts = dict.fromkeys(("conclusion", "plan"), pl.String())
-        schema = pl.Schema({**known.collect_schema(), **numbers, **texts, "n_periods": pl.Int64()})
+        of_rows = known.collect_schema()
+        of_looks = {"since": of_rows[over], "n_periods": pl.Int64()}
+        schema = pl.Schema({**of_rows, **numbers, **texts, **of_looks})
 
         def watched(frame: pl.DataFrame) -> pl.DataFrame:
             found = [*self._rows(frame, over, others, names)]
@@ -163,8 +166,8 @@ class Watched(Table):
     ) -> Iterator[Row]:
         """Yield the rows of the table, in the order of the keys."""
         frame = self._with_state(frame, over, names)
-        if frame.schema[over] == pl.String:
-            check(frame.lazy(), [order_check("monitor()", self.over, pl.col(over))])
+        dtype = frame.schema[over]
+        check(frame.lazy(), order_checks("monitor()", self.over, pl.col(over), dtype))
         lacks = pl.col(over).is_null()
         if frame.schema[over].is_float():
             lacks |= pl.col(over).is_nan()
@@ -173,7 +176,7 @@ class Watched(Table):
             yield row | nothing | {"status": "no_period", "plan": self.plan}
         ordered = frame.filter(~lacks).sort(*others, over)
         parts = parts_by(ordered, others)
-        watches = [_Watch(part.to_dicts(), self._series(part), self) for part in parts]
+        watches = [_Watch(part.to_dicts(), over, self._series(part), self) for part in parts]
         for watch in watches:
             watch.share(self.error / len(watches))
         if self.lond:
@@ -263,9 +266,10 @@ class Watched(Table):
 
 @dataclass
 class _Watch:
-    """The periods of a segment, with the results of looks."""
+    """The periods of a segment, with the results of looks; ``over`` is their key."""
 
     rows: list[Row]
+    over: str
     series: Series
     asked: Watched
 
@@ -305,6 +309,8 @@ class _Watch:
         row |= {"z": z, "bound": bound, "n_periods": periods}
         row["limit"] = self._shown(limit, self._bias(row))
         row["conclusion"] = "alarm" if size > bound else "quiet"
+        if size > bound:
+            row["since"] = self.rows[series.since(place)][self.over]
         if size <= bound and row["status"] == "ok" and self._is_out_of_reach(limit):
             row["status"] = self.measure.few
 

@@ -56,7 +56,7 @@ def words(texts: Sequence[str]) -> str | list[str]:
 def count_or_numbers(texts: Sequence[str]) -> Numbers:
     """Return how many numbers there are to be, or the numbers."""
     found = numbers(texts)
-    return found[0] if not found[1:] and isinstance(found[0], int) and found[0] > 1 else found
+    return found[0] if not found[1:] and isinstance(found[0], int) else found
 
 
 def draws(text: str) -> Draws:
@@ -192,7 +192,9 @@ def held_at(text: str) -> dict[str, float] | pl.DataFrame:
 
 def reference(text: str) -> float | str | pl.DataFrame:
     """Return a prevalence, the word for one, or those of segments in a file."""
-    return table(text) if Path(text).is_file() else plain(text)
+    found = plain(text)
+    is_file = isinstance(found, str) and found not in ("highest", "pooled")
+    return table(text) if is_file else found
 
 
 def table(path: str) -> pl.DataFrame:

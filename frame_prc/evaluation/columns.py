@@ -133,6 +133,7 @@ COLUMNS = {
     "others": "the mean of the other segments",
     "n_looked_at": "how many segments were looked at",
     "limit": "beyond it the period would give an alarm by itself",
+    "since": "of an alarm, the period from which on those up to it differ most",
     "n_periods": "over how many periods the largest difference is",
     "z": "that difference in standard deviations",
     "delay": "the median number of looks that find a fall of 0.05, if most do",

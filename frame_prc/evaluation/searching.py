@@ -211,18 +211,18 @@ class SearchVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n_pos, value, reference, limit, conclusion, status``, with
-            ``missing="drop"`` also ``n_dropped``, with another ``measure`` its name, and with
-            ``details`` ``measure, n, n_periods, z, delay, n_effective`` and ``logit, variance,
-            bound, error, plan``. The reference is the weighted mean of the first periods. What is
-            compared is values less their bias, with which reference and limit are shown. An alarm
-            may be of the mean of the last 2, 4, 8 ... periods. After ``delay`` looks half of all
-            drops by 0.05 are found. The conclusion is ``"reference"``, ``"quiet"`` or ``"alarm"``,
+            The keys, then ``n_pos`` (of another ``measure`` its name), ``value, reference, limit,
+            conclusion, since, status``, with ``missing="drop"`` also ``n_dropped``, and with
+            ``details`` ``measure, n, n_pos, n_periods, z, delay, n_effective`` and ``logit,
+            variance, bound, error, plan``. The reference is the weighted mean of the first periods.
+            What is compared is values less their bias, with which reference and limit are shown. An
+            alarm may be of the mean of the last 2, 4, 8 ... periods. After ``delay`` looks half of
+            all drops by 0.05 are found. The conclusion is ``"reference", "quiet"`` or ``"alarm"``,
             and null where the ``status`` says why: ``"no_period"`` of rows without one,
             ``"no_reference"`` if fewer than two of the first periods have a value, or none a
             standard error, ``"plan_ended"`` after the last look. A period that could hardly be an
-            alarm by itself is ``"few_positives"``: its ``limit`` is below a tenth of what the
-            reference has beyond chance. Take longer ones, or a ``window``. Sorted by the keys.
+            alarm by itself is ``"few_positives"``: take longer ones, or a ``window``. Sorted by the
+            keys.
 
         Notes
         -----

@@ -52,6 +52,9 @@ ap rows.csv -t late -s score --text score
     --text reads numbers as text.
 ap rows.csv -t late -s score --text Region
     --text Region is no column of 'rows.csv'. Hint: did you mean 'region'?
+curve rows.csv -t late -s score --thresholds 1
+    --thresholds 1 gives no thresholds. Allowed: a number of thresholds, 2 or more, or a list of
+    ascending numbers. Hint: for example --thresholds 0.1,0.5,0.9.
 curve rows.csv -t late -s score --thresholds x
     --thresholds holds 'x'. Allowed: a number of thresholds, 2 or more, or a list of ascending
     numbers.

@@ -95,6 +95,13 @@ def test_rows_that_do_not_count_have_no_score(kind):
 
 
 @every_kind
+@pytest.mark.parametrize("thresholds", [[2], [1, 2]])
+def test_so_do_few_thresholds(kind, thresholds):
+    found = statuses(kind, ROWS, "average_precision", "three", thresholds=thresholds, ci=0.95)
+    assert found == {(): "few_scores"}
+
+
+@every_kind
 def test_a_comparison_says_so_of_either_model(kind):
     models = ["score", "predicted", "three"]
     found = statuses(kind, ROWS, "compare_models", models)

@@ -75,6 +75,11 @@ def test_a_segment_that_moves_as_the_whole_does_is_not_tested(kind):
 
 
 @every_kind
+def test_no_rows_have_no_rests(kind):
+    assert compared(kind, ROWS.head(0), "old", by="region", against="rest").height == 0
+
+
+@every_kind
 @pytest.mark.parametrize("against", ["rest", "overall"])
 def test_an_empty_segment_is_compared_with_what_there_is(kind, against):
     df = pl.DataFrame(

@@ -146,7 +146,11 @@ def test_what_has_no_value_or_too_few_beside_it_says_so(kind):
     assert two["status"].to_list() == ["few_segments"] * 2
     assert two.select(NUMBERS).rows() == [(None,) * len(NUMBERS)] * 2
     perfect = shrunk(kind, ROWS.with_columns(score=pl.col("truth") + 0.9 * pl.col("score")))
-    assert set(perfect["status"]) == {"few_positives"}
+    assert set(perfect["status"]) == {"no_std_error"}
+    ranked = pl.when(segment=0).then(pl.col("truth") + 0.9 * pl.col("score")).otherwise("score")
+    first = shrunk(kind, ROWS.with_columns(score=ranked))
+    assert first.filter(segment=0)["status"].to_list() == ["few_positives"]
+    assert set(first.filter(pl.col("segment") != 0)["status"]) == {"ok"}
     tied = shrunk(kind, ROWS.with_columns(score=pl.lit(0.5)))
     assert tied["status"].to_list() == ["no_std_error"] * SEGMENTS
     assert tied.select(NUMBERS).null_count().row(0) == (SEGMENTS,) * len(NUMBERS)

@@ -34,6 +34,7 @@ def watched(frame, by="week", **asked):
 def test_a_change_is_found_where_it_begins():
     table = watched(rows(bad_from=14))
     assert table["conclusion"].to_list() == ["reference"] * 8 + ["quiet"] * 6 + ["alarm"] * 6
+    assert table["since"].to_list() == [None] * 14 + [14] * 6
     assert table["status"].unique().to_list() == ["ok"]
     assert (
         table.filter(pl.col("week") >= 14).select((pl.col("value") < pl.col("limit")).all()).item()
@@ -359,7 +360,9 @@ def test_text_is_in_the_order_of_its_numbers():
 def test_months_as_text_are_in_the_order_of_the_year(names):
     month = pl.lit(pl.Series([*names])).gather(pl.col("week") - pl.col("week").min())
     named = rows(weeks=12).with_columns(week=month)
-    with pytest.raises(DataError, match=r"'week', and as text 'Dec.*' comes before 'Feb.*pl.Enum"):
-        watched(named, plan=(8, 4))
+    for text in (pl.String, pl.Categorical):
+        of_text = named.with_columns(pl.col("week").cast(text))
+        with pytest.raises(DataError, match=r"text 'Dec.*' comes before 'Feb.*pl.Enum"):
+            watched(of_text, plan=(8, 4))
     table = watched(named.with_columns(pl.col("week").cast(pl.Enum([*names]))), plan=(8, 4))
     assert table["week"].to_list() == [*names]
