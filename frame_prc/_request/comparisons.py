@@ -229,12 +229,6 @@ def check_long(request: Request) -> None:
         refuse("{} is given without row=", {"model=": request.model}, row, hint)
 
 
-def check_no_row(request: Request) -> None:
-    """Refuse a column that matches rows of models where segments are compared."""
-    where = "row= to match the rows of models, in compare_models()"
-    refuse("{} is given, and segments are compared", {"row=": request.row}, where)
-
-
 def paired(
     request: Request,
     ci: Any,

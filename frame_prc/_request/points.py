@@ -279,7 +279,9 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
         return []
     if isinstance(measures, str) and measures == "all":
         return [*known]
-    named = list(measures) if is_list(measures) else [measures]
+    listed = list(measures) if is_list(measures) else [measures]
+    # The average precision is shown anyway.
+    named = [one for one in listed if not (isinstance(one, str) and one == "average_precision")]
     every = (*known, *others)
     for name in named:
         if name not in every:

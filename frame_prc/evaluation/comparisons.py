@@ -10,7 +10,6 @@ from frame_prc._request.comparisons import (
     chance_test,
     check_drawn,
     check_long,
-    check_no_row,
     check_plain,
     check_rows,
     models_compared,
@@ -278,7 +277,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
 
         asked, level = self._request, self._level(ci)
         check_rows(asked)
-        check_no_row(asked)
         drawn = draws("permutations", permutations)
         is_random = isinstance(against, str) and against == "random"
         check_drawn(drawn, "against='random'", is_drawn=is_random)

@@ -58,8 +58,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             The point of highest recall with at least this precision, above 0 and up to 1.
         threshold
             The point at this threshold: a number or a list for all segments; a column or an
-            expression that is constant within each; or a frame with a column ``threshold`` and
-            keys, such as what this verb returned for other rows.
+            expression that is constant within each; or a frame of keys and thresholds, such as what
+            this verb returned for other rows.
         f_beta
             The point of the highest F score, with recall weighing this many times precision.
         predicted_rate

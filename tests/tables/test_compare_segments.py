@@ -422,3 +422,13 @@ def test_oracle_of_the_calibrated_area_is_that_of_weighted_rows():
     positives, negatives = oracle.totals(scaled)
     assert positives / (positives + negatives) == Fraction(1, 10)
     assert math.isclose(sum(oracle.calibrated_moves(rows, Fraction(1, 10))), 0, abs_tol=1e-15)
+
+
+def test_what_matches_rows_of_models_changes_no_segment():
+    ids = pl.DataFrame({"id": range(60), "late": [1, 0, 0] * 20, "s": range(60), "g": [1, 2] * 30})
+    named = {"by": "g", "model": "m"}
+    long = pl.concat(
+        [ids.with_columns(m=pl.lit(m), s=pl.col("s") * k) for m, k in (("a", 1), ("b", -1))]
+    )
+    found = long.prc.compare_segments("late", "s", row="id", **named)
+    assert_frame_equal(found, long.prc.compare_segments("late", "s", **named))

@@ -681,3 +681,9 @@ def test_a_mean_without_interval_says_that_a_segment_has_no_standard_error(kind)
 def test_segments_are_one_or_the_other(kind, options, says):
     with pytest.raises(frame_prc.OptionError, match=says):
         call(kind, REGIONS, by="region", **options)
+
+
+def test_the_average_precision_is_among_the_measures_already():
+    rows = pl.DataFrame({"late": [1, 0, 1, 0] * 9, "score": range(36)})
+    named = rows.prc.summary("late", "score", measures=["average_precision", "roc_auc"])
+    assert_frame_equal(named, rows.prc.summary("late", "score", measures="roc_auc"))
