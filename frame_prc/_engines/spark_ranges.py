@@ -26,7 +26,7 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._engines.engine import Frame
+from frame_prc._engines.engine import Frame, errors_of_ours
 from frame_prc._engines.rows import Counted, Ranges, added_up, ranked
 
 _RANGES = 256
@@ -239,7 +239,8 @@ def read_back(totals: Frame, keys: Sequence[str]) -> Frame:
     """
     native = totals.to_native()
     schema = native.schema
-    table = native.sparkSession.createDataFrame(native.toArrow())
+    with errors_of_ours():
+        table = native.sparkSession.createDataFrame(native.toArrow())
     # Arrow knows no collations.
     typed = [table[key].cast(schema[key].dataType).alias(key) for key in keys]
     rest = [name for name in table.columns if name not in keys]
