@@ -22,6 +22,8 @@ _ALLOWED_AT = "{'threshold': 0.5}, or a Polars or pandas frame with the keys and
 
 def given_reference(calibrate: Any) -> Calibration | None:
     """Return the prevalence that decisions are calibrated to, or a frame of those of segments."""
+    if calibrate is None:
+        return None
     frame = _scanned("calibrate", unwrapped(calibrate), _ALLOWED_PREVALENCE)
     _refuse_dict("calibrate", calibrate, "prevalence", _ALLOWED_PREVALENCE)
     return calibration(calibrate) if frame is None else Calibration(given=frame)
