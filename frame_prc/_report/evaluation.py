@@ -276,7 +276,7 @@ class Evaluation:
         measured = Measured("calibrated_average_precision", self.options.calibration)
         looks, error = min(periods - first, _MOST_LOOKS), self.alpha
         table = Watched(measured, "key_0", first, looks, error, 1, False, False, None)
-        watched = self._computed(table).drop("measure", *table.hidden)
+        watched = self._computed(table).drop({"measure", *table.hidden} - {"n_pos"})
         return self._names.with_segments(watched)
 
     @property
