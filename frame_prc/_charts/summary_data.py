@@ -14,9 +14,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._lazy import key_names, left_join
-from frame_prc._request.comparisons import (
-    check_baseline,
-)
+from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc.exceptions import OptionError
 

@@ -50,7 +50,7 @@ def with_reference(
     if calibration.given is not None:
         keyed = ranking.segments.table.select("segment", *ranking.rows.keys)
         found = prevalences(keyed, calibration.given, ranking.rows)
-        return segment_join(points, found.select("segment", *_of_prevalence()))
+        return segment_join(points, found.select("segment", *_reference_at(PREVALENCE)))
     if calibration.odds is not None:
         prevalence = pl.lit(calibration.prevalence, pl.Float64)
         return points.with_columns(
@@ -131,7 +131,7 @@ def scales_of(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
     segments = aggregated(rows.used(), rows.keys, **sums)
     if calibration.given is not None:
         found = prevalences(segments, calibration.given, rows)
-        referred = found.with_columns(_of_prevalence())
+        referred = found.with_columns(_reference_at(PREVALENCE))
     elif calibration.odds is None:
         segments = cached(segments.with_columns(**effective_numbers(squares=not rows.has_counts)))
         reference = reference_of_models(segments, calibration, rows.model_keys)
@@ -151,8 +151,7 @@ def scales_of(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
 
 def same_reference(segments: pl.LazyFrame, model: list[str]) -> Calibration:
     """Return what calibrates other rows of a model to the reference of its ``segments``."""
-    odds = (1 - pl.col(REFERENCE)) / pl.col(REFERENCE)
-    first = [pl.col(REFERENCE).first(), odds.first().alias("reference_odds")]
+    first = [one.first() for one in _reference_at(REFERENCE)]
     return Calibration(
         table=segments.group_by(model).agg(first) if model else segments.select(first)
     )
@@ -173,8 +172,9 @@ def at_prevalence_of(rows: pl.LazyFrame, weight: pl.Expr) -> Calibration | None:
     return Calibration(pos / (pos + neg), neg / pos) if pos else None
 
 
-def _of_prevalence() -> list[pl.Expr]:
-    prevalence = pl.col(PREVALENCE)
+def _reference_at(name: str) -> list[pl.Expr]:
+    """Return the columns of a reference, from its prevalence in a column."""
+    prevalence = pl.col(name)
     return [((1 - prevalence) / prevalence).alias("reference_odds"), prevalence.alias(REFERENCE)]
 
 

@@ -17,9 +17,7 @@ from frame_prc._request.comparisons import (
     segments_compared,
 )
 from frame_prc._request.options import draws, is_list
-from frame_prc._request.points import (
-    models_measured,
-)
+from frame_prc._request.points import models_measured
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table

@@ -16,9 +16,7 @@ from frame_prc._request.options import (
     recall_grid,
     recall_list,
 )
-from frame_prc._request.points import (
-    check_probabilities,
-)
+from frame_prc._request.points import check_probabilities
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, verb

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import (
-    check_rows,
-)
+from frame_prc._request.comparisons import check_rows
 from frame_prc._request.options import confidence
-from frame_prc._request.points import (
-    models_measured,
-)
+from frame_prc._request.points import models_measured
 from frame_prc._request.roles import check_column
 from frame_prc._request.specs import Interval, IntoColumn, MeasureName
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb

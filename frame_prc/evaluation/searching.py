@@ -19,9 +19,7 @@ from frame_prc._request.comparisons import (
 )
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import confidence, key_name, whole
-from frame_prc._request.points import (
-    measured,
-)
+from frame_prc._request.points import measured
 from frame_prc._request.roles import check_one_grouping, check_option
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
