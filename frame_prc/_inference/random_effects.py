@@ -218,13 +218,10 @@ class Series:
     def since(self, place: int) -> int:
         """Return the place from which on the periods up to another one are the most apart."""
         places, differences = self.differences()
-        count = places.index(place) + 1
-        if self.window > 1:
-            return place
-        weights = 1 / self.watched.variances[:count]
-        totals, sums = (np.cumsum(x[::-1]) for x in (weights, weights * differences[:count]))
-        apart = sums / np.sqrt(totals + self._variance * totals**2)
-        return places[count - 1 - int(np.argmax(np.abs(apart) if self.sides > 1 else apart))]
+        look, paths = places.index(place), self.watched
+        lengths = range(1, look + 2) if paths.shares is None else [1]
+        found = paths.statistics(paths.weighted(differences[None, :]), look, lengths)[0]
+        return places[look + 1 - lengths[int(np.argmax(paths.sizes(found)))]]
 
     def deviation(self, place: int) -> float:
         """Return the standard deviation of the difference of one period from the reference."""
@@ -245,7 +242,7 @@ class Series:
         weighted = self.watched.weighted(differences[None, :])
         for i, place in enumerate(places[:looks]):
             found = self.watched.statistics(weighted, i)[0]
-            best = int(np.argmax(np.abs(found) if self.sides > 1 else found))
+            best = int(np.argmax(self.watched.sizes(found)))
             yield place, float(found[best]), self.watched.lengths(i)[best], drawn[i]
 
     def delay(self, error: float, looks: int, drop: float) -> float | None:
@@ -290,9 +287,15 @@ class _Paths:
         sums = np.cumsum(differences / self.variances, axis=1)
         return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
 
-    def statistics(self, weighted: Floats, look: int) -> Floats:
+    def sizes(self, found: Floats) -> Floats:
+        """Return how large differences are in the directions that count."""
+        return np.abs(found) if self.sides > 1 else found
+
+    def statistics(
+        self, weighted: Floats, look: int, lengths: Sequence[int] | None = None
+    ) -> Floats:
         """Return the differences of a look in standard deviations: a column for each length."""
-        lengths = self.lengths(look)
+        lengths = self.lengths(look) if lengths is None else lengths
         starts = [look + 1 - length for length in lengths]
         total = np.array([(1 / self.variances[start : look + 1]).sum() for start in starts])
         deviation = np.sqrt(total + self.of_reference * total**2)
@@ -302,7 +305,7 @@ class _Paths:
     def highest(self, weighted: Floats, look: int) -> Floats:
         """Return the largest of these differences."""
         found = self.statistics(weighted, look)
-        highest: Floats = (np.abs(found) if self.sides > 1 else found).max(axis=1)
+        highest: Floats = self.sizes(found).max(axis=1)
         return highest
 
     def drawn(self, draws: int, seed: int = 0) -> Floats:
