@@ -23,6 +23,7 @@ from frame_prc._report.sentences import (
     MOST_NAMED,
     comparisons_of_best,
     comparisons_told,
+    ends_text,
     interval_text,
     is_shown,
     isolated,
@@ -81,12 +82,11 @@ def _area(found: Evaluation) -> tuple[str, str]:
     if row["status"] == "below_chance":
         numbers = f"{area}{interval} against {chance}. Is a lower score better?"
         return f"{name} is below chance: ", numbers
-    numbers = f"{area}{interval} against {chance} at random."
     if row["ci_low"] is None:
-        return f"{name}: ", numbers
+        return f"{name}: ", f"{area} against {chance} at random."
     is_above = row["ci_low"] > row["random_average_precision"]
     beats = "beats" if is_above and row["status"] not in FEW else "is not shown to beat"
-    return f"{name} {beats} chance: ", numbers
+    return f"{name} {beats} chance: ", f"{area}{interval} against {chance}."
 
 
 def of_area(found: Evaluation) -> Iterator[str]:
@@ -153,7 +153,7 @@ def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
     if row["status"] not in BELIEVED:
         reason = f"Too little to say which is better ({text.status_text(row['status'])}): "
         return reason, f"{areas}."
-    interval = f", {interval_text(row, found)}" if row["ci_low"] is not None else ""
+    interval = f", interval {ends_text(row)}" if row["ci_low"] is not None else ""
     numbers = f"{areas} (difference {signed_text(row['difference'])}{interval})."
     if is_shown(row, found.alpha):
         return f"{new if row['difference'] > 0 else old} ranks better: ", numbers
@@ -213,7 +213,8 @@ def won_by_segment(found: Evaluation) -> str:
     if better.is_empty() and worse.is_empty():
         return f"By {kind}: no difference is shown."
     won, lost = (_few_or_count(side, found) for side in (better, worse))
-    return f"By {kind}: {best} is better in {won}, worse in {lost}."
+    [other] = (isolated(name) for name in found.models if name != found.best)
+    return f"By {kind}: {best} beats {other} in {won}, loses in {lost}."
 
 
 def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
@@ -279,7 +280,7 @@ def _differing(found: Evaluation) -> tuple[str, str]:
     named = [f"{word} in {few}" for one, word in sides.items() if (few := _few_of(found, one))]
     if not named:
         return _none_by_itself(found, rest)
-    other = {f"{word} in": f", shown {word} in none" for word in sides.values()}
+    other = {f"{word} in": f" than elsewhere, shown {word} in none" for word in sides.values()}
     missing = "".join(said for word, said in other.items() if not named[0].startswith(word))
     return f"{name} is {', '.join(named)}", f"{missing if len(named) == 1 else ''}{rest}"
 

@@ -5,7 +5,8 @@
   const byId = id => document.getElementById(id);
   const ALL = "all rows";
   const PAGE = 50;
-  const NARROW = 680, BESIDE_PANELS = 190, MOST_WIDENED = 420; // px
+  const NARROW = 680, BESIDE_PANELS = 190, MOST_WIDENED = 420, ROW = 26; // px
+  const OF_SMALL = 0.48; // of the height of a picture, beside an answer on a narrow screen
   const FEW_ALERTS = 20;
   const nameOf = segment => (segment === null ? ALL : data.names[segment]);
   const several = data.models.length > 1;
@@ -242,25 +243,34 @@
     return {...spec, columns, spec: {...spec.spec, width: wide}};
   }
 
+  /** Return the picture beside an answer on a phone: lower, without what the sentence says of axes. */
+  function small(spec, name) {
+    const rows = {good: data.models.length, models: data.models.length - 1}[name] ?? 0;
+    const bare = {...spec, height: Math.max(OF_SMALL * spec.height, ROW * rows)};
+    return JSON.parse(JSON.stringify(bare, (key, value) => (
+      ["x", "y"].includes(key) && value?.title?.includes(" ") ? {...value, title: null} : value)));
+  }
+
   const panels = {
     curves: () => chosen.size, thresholds: () => MEASURES.length, scores: () => data.models.length,
     reliability: () => data.reliabilityPanels,
   };
 
   async function embed(name) {
-    const picture = pictureOf(name);
+    const place = pictureOf(name);
     const {light, dark: onDark} = data.charts[name];
     const datasets = {...light.datasets, ...setsOf[name]?.()};
     const count = panels[name]?.();
     const own = {...(dark.matches ? onDark : light), datasets};
-    const spec = fitted(own, picture.clientWidth, count);
-    const {view} = await vegaEmbed(picture, spec, {...EMBEDDING, renderer: "svg"});
+    const isSmall = innerWidth < NARROW && place.closest(".answer");
+    const spec = isSmall ? small(own, name) : fitted(own, place.clientWidth, count);
+    const {view} = await vegaEmbed(place, spec, {...EMBEDDING, renderer: "svg"});
     views[name] = {view, count};
     // Read aloud as one picture: its numbers are in the tables.
-    picture.setAttribute("role", "img");
-    picture.querySelector("svg").setAttribute("aria-hidden", "true");
+    place.setAttribute("role", "img");
+    place.querySelector("svg").setAttribute("aria-hidden", "true");
     nameAloud(name);
-    watchSides(picture);
+    watchSides(place);
   }
 
   const titleOf = name =>

@@ -92,7 +92,7 @@ def _pooled(found: Evaluation) -> AnyChart | None:
     colour = of_models(found)
     drawn = lines.encode(**RECALL.of("recall"), **height.of("height"), color=colour)
     chart = alt.layer(chance.encode(**height.of("prevalence")), drawn)
-    return wide(chart, _HEIGHT, "pooled", "chance", title="All rows; dashed: a random ranking")
+    return wide(chart, _HEIGHT, "pooled", "chance", title="All rows; dashed: random")
 
 
 def _models(found: Evaluation) -> AnyChart | None:
@@ -118,7 +118,7 @@ def _models(found: Evaluation) -> AnyChart | None:
 
 
 def _at_ends(
-    left: str, right: str, place: tuple[int, int], end: Any, **look: Any
+    left: str, right: str, place: tuple[Any, Any], end: Any, **look: Any
 ) -> list[AnyChart]:
     """Return words at both ends of a picture, with the place of the left ones, and the end."""
     words = alt.Chart(pl.DataFrame({"left": [left], "right": [right]}))
@@ -147,9 +147,9 @@ def _strip(found: Evaluation) -> AnyChart | None:
     intervals = dots(base.encode(opacity=shade), "value", axis, colour, 50 if has_names else 20)
     words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
     named = words.encode(**axis.of("ci_high"), text="standing:N")
-    height = _HEIGHT - (_LINE if found.in_order else 0)
-    labels = [named] if has_names else _ends(rows, height, in_time=found.in_time)
+    labels = [named] if has_names else _ends(rows, in_time=found.in_time)
     chart = alt.layer(*_level_of_all(found, axis), *intervals, *labels)
+    height = _HEIGHT - (_LINE if found.in_order else 0)
     return wide(chart, height, title=_legend_of_strip(found))
 
 
@@ -157,17 +157,17 @@ def _legend_of_strip(found: Evaluation) -> list[str]:
     """Return what the picture of segments shows, and how, as lines."""
     small = " Hollow: too small to judge." if found.segments_that_are(SMALL) else ""
     name, reference = short(safe(found.best), 24), found.of_best["reference_prevalence"]
-    at = "" if reference is None else f", each at a prevalence of {share_text(reference)}"
+    at = "" if reference is None else f", as if {share_text(reference)} were positive in each"
     return [f"{name}{at}.", f"Pale: not shown to differ.{small}"]
 
 
-def _ends(rows: pl.DataFrame, height: int, *, in_time: bool) -> list[AnyChart]:
+def _ends(rows: pl.DataFrame, *, in_time: bool) -> list[AnyChart]:
     """Return the names of the segments at both ends, where not all have a place for theirs."""
     # Small segments come last, but in time.
     judged = rows if in_time else rows.filter(pl.col("standing") != SMALL)
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
-    place, last = (4, height - 8), alt.XDatum(judged.height)
+    place, last = (4, alt.ExprRef("height - 8")), alt.XDatum(judged.height)
     return _at_ends(", ".join(worse), ", ".join(better), place, last, color=LOOK.text)
 
 

@@ -66,8 +66,12 @@ def signed_text(value: float) -> str:
 
 def interval_text(row: dict[str, Any], found: Evaluation) -> str:
     """Return the interval of a row with its level."""
-    ends = f"{signed_text(row['ci_low'])} to {signed_text(row['ci_high'])}"
-    return f"{percent_text(found.options.level)} interval {ends}"
+    return f"{percent_text(found.options.level)} interval {ends_text(row)}"
+
+
+def ends_text(row: dict[str, Any]) -> str:
+    """Return the ends of an interval, where its level was said before."""
+    return f"{signed_text(row['ci_low'])} to {signed_text(row['ci_high'])}"
 
 
 # --- directions ----------------------------------------------------------------------------------
