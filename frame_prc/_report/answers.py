@@ -19,6 +19,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
 from frame_prc._report.evaluation import BETTER, FEWEST_OF_REFERENCE, SMALL, WORSE, Evaluation
+from frame_prc._report.options import LARGEST_F1
 from frame_prc._report.sentences import (
     MOST_NAMED,
     comparisons_of_best,
@@ -436,14 +437,14 @@ def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
 
 
 def _which_threshold(found: Evaluation) -> Answer | None:
-    point = found.best_point
-    if point is None:
+    point, target = found.best_point, _target_text(found)
+    if point is None and found.of_best[AVERAGE_PRECISION] is None:
         return None
     name = isolated(found.best) if len(found.models) > 1 else "score"
+    if point is None:
+        return Answer("threshold", "Which threshold", f"No threshold of {name} has {target}", ".")
     relation = "≤" if found.asked.ascending else "≥"
-    finding = (
-        f"Alert at {name} {relation} {found.threshold_text(point['threshold'])} (largest F1): "
-    )
+    finding = f"Alert at {name} {relation} {found.threshold_text(point['threshold'])} ({target}): "
     alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
     hits = text.rounded_percent(point["recall"])
     form = ",.0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
@@ -458,24 +459,34 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)), also)
 
 
+def _target_text(found: Evaluation) -> str:
+    target = found.options.target
+    return "as asked" if target.criterion == "threshold" else text.criterion_text(target)
+
+
 def of_threshold(found: Evaluation) -> Iterator[str]:
     """Yield how the threshold was chosen, and what that does to new rows."""
-    yield "F1 is the harmonic mean of precision and recall: it weighs them alike, as costs may not."
-    yield "A threshold that was chosen on these rows does a little worse on new ones."
+    target = found.options.target
+    if target == LARGEST_F1:
+        yield (
+            "F1 is the harmonic mean of precision and recall: it weighs them alike, as costs may "
+            "not. For another target, ask for a report with points=."
+        )
+    if target.criterion != "threshold":
+        yield "A threshold that was chosen on these rows does a little worse on new ones."
     if found.options.calibration.odds is not None:
         own = text.share_text(found.of_best["prevalence"])
         yield (
             f"Alerts and precision are at a prevalence of {own}, that of these rows: "
             "operating_points(calibrate=) and threshold_table(calibrate=) have those at another."
         )
-    others = [row for row in found.pooled.to_dicts() if row["best_f1_threshold"] is not None]
-    if len(others) > 1:
+    if found.points.height > 1:
         texts = [
-            f"{isolated(row['model'])} {text.rate_text(row['best_f1'])} at "
-            f"{found.threshold_text(row['best_f1_threshold'])}"
-            for row in others
+            f"{isolated(row['model'])} at {found.threshold_text(row['threshold'])} (precision "
+            f"{text.rate_text(row['precision'])}, recall {text.rate_text(row['recall'])})"
+            for row in found.points.to_dicts()
         ]
-        yield f"Largest F1 of each model: {listed(texts, None)}."
+        yield f"{_target_text(found).capitalize()}: {listed(texts, None)}."
 
 
 # --- over time -----------------------------------------------------------------------------------

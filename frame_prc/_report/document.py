@@ -139,6 +139,7 @@ def evaluated(found: Evaluation) -> dict[str, Any]:
         "ascending": asked.ascending,
         "ci": options.level,
         "calibrate": options.calibrate,
+        "target": options.target.text,
         "reference_prevalence": size.get("reference_prevalence"),
         "n": size.get("n"),
         "n_pos": size.get("n_pos"),

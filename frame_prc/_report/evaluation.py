@@ -409,24 +409,21 @@ class Evaluation:
         return f"{value:g}" if float(f"{value:g}") == value else str(value)
 
     @cached_property
-    def _points_of_all(self) -> pl.DataFrame:
-        """The points of all rows at the best threshold, and at shares of the rows."""
-        best = self.of_best.get("best_f1_threshold")
-        targets = [Target("predicted_rate", share) for share in BUDGETS]
-        targets += [] if best is None else [Target("threshold", best)]
-        return self._all_rows.of(OperatingPoints(targets))
+    def points(self) -> pl.DataFrame:
+        """The points of all rows that the target chooses, of the models that have one."""
+        return self._all_rows.of(OperatingPoints([self.options.target])).drop_nulls("threshold")
 
     @property
     def best_point(self) -> dict[str, Any] | None:
-        """The point of the largest F1 of the best model, over all rows."""
-        own = self._points_of_all.filter(criterion="threshold", model=self.best)
+        """The point of the best model, over all rows."""
+        own = self.points.filter(model=self.best)
         return own.row(0, named=True) if own.height else None
 
-    @property
+    @cached_property
     def budgets(self) -> pl.DataFrame:
         """As :func:`frame_prc.threshold_table` for all rows, at the same shares of the rows."""
-        is_finite = pl.col("threshold").is_finite()
-        return self._points_of_all.filter(is_finite, criterion="predicted_rate")
+        points = self._all_rows.of(OperatingPoints([Target("predicted_rate", x) for x in BUDGETS]))
+        return points.filter(pl.col("threshold").is_finite())
 
     @cached_property
     def curves(self) -> pl.DataFrame:
@@ -468,8 +465,8 @@ class Evaluation:
 
     @cached_property
     def thresholds(self) -> pl.DataFrame:
-        """Counts at the same thresholds in all segments shown, those of the best F1 among them."""
-        best = self.pooled["best_f1_threshold"].drop_nulls().cast(pl.Float64)
+        """Counts at the same thresholds in all segments shown, those of the target among them."""
+        best = self.points["threshold"].cast(pl.Float64)
         chosen = spread(self._scores, self._share_of(*_ROWS_OF_THRESHOLDS))
         if not chosen:
             return pl.DataFrame()

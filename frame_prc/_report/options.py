@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, TypeAlias, get_args
 
+from frame_prc._charts.options import marked
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import check_title, compared_at, is_list
 from frame_prc._request.roles import check_option
-from frame_prc._request.specs import Calibration
+from frame_prc._request.specs import Calibration, Target
 from frame_prc.exceptions import OptionError, shown, type_name
 
 Section: TypeAlias = Literal[
     "curves", "segments", "thresholds", "roc", "scores", "reliability", "time"
 ]
 USUAL: tuple[Section, ...] = ("curves", "segments", "thresholds")
+
+LARGEST_F1 = Target("f_beta", 1.0)
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
@@ -30,6 +33,7 @@ class Options:
     calibrate: Any
     baseline: str | None
     sections: tuple[Section, ...]
+    target: Target
     title: str | None
     note: str | None
     date: str | None
@@ -61,6 +65,19 @@ def sections_of(asked: Section | Sequence[Section] | None) -> tuple[Section, ...
     if "time" in known:
         check_numpy("sections='time'")
     return tuple(name for name in allowed if name in known)
+
+
+def target_of(points: Any) -> Target:
+    """Return the target of the threshold that a page shows first."""
+    target, *others = marked(points) or [LARGEST_F1]
+    if others:
+        raise OptionError(
+            f"points= asks for {len(others) + 1} operating points",
+            "one in a report",
+            "plot(points=...) marks several, and operating_points has their table",
+            shell_hint="frame-prc plot marks several, and frame-prc points has their table",
+        )
+    return target
 
 
 def date_text(given: str | date | None) -> str | None:

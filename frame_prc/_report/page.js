@@ -458,10 +458,10 @@
 
   /** Say which threshold the page begins with. */
   function startNote() {
-    const {start, best} = data.thresholds;
+    const {start, best, target} = data.thresholds;
     if (!isNumber(start) || Number(slider.value) !== placeNear(start)) return "";
-    const model = several ? `${data.models[best]}'s` : "The";
-    return `${model} best F1 for all rows is at ${textHere()}.`;
+    const model = several ? ` of ${data.models[best]}` : "";
+    return `${textHere()}: ${target}${model} over all rows.`;
   }
 
   const GRID_NOTE = `The page has ${count(grid.length)} thresholds; ` +

@@ -224,7 +224,7 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
     """Return the counts and rates of each line at all thresholds, which ascend."""
     points = found.thresholds
     if points.is_empty():
-        return {"grid": [], "texts": [], "start": None, "best": None, "lines": []}
+        return {"grid": [], "texts": [], "start": None, "target": "", "best": None, "lines": []}
     grid = points.select(pl.col("threshold").unique().sort())
     counts = ("tp", "fp", "fn", "tn", "predicted")
     lines = [
@@ -237,7 +237,8 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
         for (model, segment), own in lines_of(points.sort("threshold"), found.models)
     ]
     return {
-        "start": found.pooled.filter(model=found.best)["best_f1_threshold"].item(),
+        "start": (found.best_point or {}).get("threshold"),
+        "target": text.criterion_text(found.options.target),
         "best": found.models.index(found.best),
         "grid": grid["threshold"].to_list(),
         "texts": [found.threshold_text(value) for value in grid["threshold"]],

@@ -176,7 +176,7 @@ _HELP = {
     "iso_f1": "Draw lines of equal F1.",
     "size": "The size of a panel in pixels: 300,200, or 300 for a square.",
     "points": "Operating points to mark: recall=0.9, precision=0.5,0.9, f-beta=1 or "
-    "predicted-rate=0.05. Repeat it for several.",
+    "predicted-rate=0.05. Repeat it for several; a report takes one.",
 }
 
 # How a sentence begins that is about a value, what names columns, and what is left out.

@@ -334,6 +334,7 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline: str | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         sections: Section | Sequence[Section] | None = None,
+        points: OperatingPoints | None = None,
         title: str | None = None,
         note: str | None = None,
         date: str | dt.date | None = None,
@@ -362,6 +363,9 @@ class PictureVerbs(Evaluated[FrameT]):
             each week, say, with the limits of :func:`monitor`. One key is then a time, or a number
             or an ``Enum`` if none is; segments of other keys are taken together. The first 8 values
             are the reference; of fewer than 16, the first half. It needs NumPy.
+        points
+            The target of the threshold that is shown first, such as ``{"recall": 0.9}``: one of
+            those of :func:`operating_points`. By default ``{"f_beta": 1}``.
         title
             The title of the page.
         note
@@ -409,7 +413,7 @@ class PictureVerbs(Evaluated[FrameT]):
         late.html late.json
         """
         from frame_prc._report.evaluation import evaluate, scorecard_of
-        from frame_prc._report.options import Options, date_text, sections_of
+        from frame_prc._report.options import Options, date_text, sections_of, target_of
         from frame_prc._report.write import report_paths, write
 
         paths = report_paths(path)
@@ -418,6 +422,7 @@ class PictureVerbs(Evaluated[FrameT]):
             calibrate="highest" if calibrate is None else calibrate,
             baseline=baseline,
             sections=sections_of(sections),
+            target=target_of(points),
             title=title,
             note=note,
             date=date_text(date),

@@ -314,6 +314,7 @@ def report(
     baseline: str | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
     sections: Section | Sequence[Section] | None = None,
+    points: OperatingPoints | None = None,
     title: str | None = None,
     note: str | None = None,
     date: str | dt.date | None = None,

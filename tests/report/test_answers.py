@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from report_cases import rows
 
+import frame_prc
+
 TWO = ["weak", "good"]
 MOST_WORDS = 20
 
@@ -299,6 +301,21 @@ def test_the_threshold_is_that_of_the_largest_f1_with_what_it_does(tmp_path):
     infinite = df.with_columns(good=pl.when(pl.col("good") > 0).then(np.inf))
     found = texts(infinite, tmp_path, "truth", "good")["threshold"]
     assert found.startswith("Alert at score ≥ ∞ (largest F1): 1,000 alerts per 1,000 rows, ")
+
+
+def test_another_target_has_its_own_threshold_or_none(tmp_path):
+    df, asked = rows(2000, 1), {"points": {"recall": 0.9}}
+    point = df.prc.operating_points("truth", "good", recall=0.9, details=True).row(0, named=True)
+    found = answers(df, tmp_path, "truth", TWO, **asked)["threshold"]
+    assert found["text"].startswith(f"Alert at good ≥ {point['threshold']:.4g} (recall ≥ 0.9): ")
+    assert f"Recall ≥ 0.9: good at {point['threshold']:.4g} (" in " ".join(found["reasons"])
+    given = texts(df, tmp_path, "truth", "good", points={"threshold": 0.5})["threshold"]
+    assert given.startswith("Alert at score ≥ 0.5 (as asked): ")
+    low = df.with_columns(good=-pl.col("good"))
+    none = texts(low, tmp_path, "truth", "good", points={"precision": 1})["threshold"]
+    assert none == "No threshold of score has precision ≥ 1."
+    with pytest.raises(frame_prc.OptionError, match="asks for 2 operating points"):
+        df.prc.report(tmp_path / "r.json", "truth", "good", points={"recall": [0.5, 0.9]})
 
 
 # --- what a tester found -------------------------------------------------------------------------

@@ -398,7 +398,7 @@ def test_a_threshold_is_taken_while_typing_or_refused_in_words(browser, pages, t
     compare_at(browser, "score")
     key = optional.require_module("selenium.webdriver").Keys
     before = find(browser, "#threshold").get_attribute("aria-valuetext")
-    assert f"good's best F1 for all rows is at {before}." in find(browser, "#near-note").text
+    assert f"{before}: largest F1 of good over all rows." in find(browser, "#near-note").text
     near = find(browser, "#near")
     near.send_keys(key.CONTROL + "a")
     near.send_keys(typed or key.DELETE)
