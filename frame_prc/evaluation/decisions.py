@@ -107,7 +107,8 @@ class DecisionVerbs(Evaluated[FrameT]):
 
             ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
             ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a
-            segment given none, ``"few_rows"`` below 20 rows, or as in :func:`average_precision`.
+            segment given none, ``"missed"`` where one of other rows misses its target on these,
+            ``"few_rows"`` below 20 rows, or as in :func:`average_precision`.
 
         Notes
         -----
