@@ -18,8 +18,9 @@ from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc.exceptions import ColumnError, DataError, OptionError, PrcError, nearest
 
-# The status of a row whose segment is given no threshold, and of one whose target no point meets.
-NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
+# The statuses of rows whose segment is given no threshold, whose target no point meets, and whose
+# threshold was chosen on other rows and misses its target on these.
+NO_THRESHOLD, NOT_MET, MISSED = "no_threshold", "not_met", "missed"
 NO_GUARANTEE = "no_guarantee"
 # How many rows a guarantee has, and takes at least.
 COUNTED, NEEDED = "n_counted", "n_needed"

@@ -131,6 +131,7 @@ _WANTED = ("segment", "order", "target", "criterion", "target_value", "held")
 _COUNTS = ("opens", "tp", "fp", "positives", "negatives", "precision")
 _POINT = ("score", *_COUNTS)
 _FOUND = ("tp", "fp")
+_SLACK = 1e-9  # of a rate of weighted rows, or of a target that is read from its text
 _MOST_ROWS = 2**62  # more than any table has
 # Any score may be the last one within these. A point after the first of its number of true
 # positives only adds false positives, and is no better by any other criterion.
@@ -398,6 +399,17 @@ def _status(is_held: pl.Expr, targets: Sequence[Target]) -> pl.Expr:
         .then(pl.lit("undefined"))
         .otherwise(status)
     )
+
+
+def misses() -> pl.Expr:
+    """Return whether a point misses its target, as one that was chosen on other rows may."""
+    asked = pl.col("target_value")
+    beyond = {name: pl.col(name) < asked * (1 - _SLACK) for name in ("recall", "precision")}
+    at_most = ("fpr", "predicted_rate", "predicted_count")
+    beyond |= {name: pl.col(name) > asked * (1 + _SLACK) for name in at_most}
+    return pl.any_horizontal(
+        (pl.col("criterion") == name) & is_beyond for name, is_beyond in beyond.items()
+    ).fill_null(value=False)
 
 
 def _expected_cost(targets: Sequence[Target]) -> pl.Expr:

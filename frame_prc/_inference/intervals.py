@@ -110,8 +110,11 @@ def with_interval(
     of: str = ESTIMATE,
     of_segments: bool = True,
     clustered: bool = False,
+    replicates: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
+
+    Of so many ``replicates`` the variance is known no better than of as many rows.
 
     A table has ``n_pos, status, shortfall, n_effective`` and ``random_average_precision``, and
     unless the interval is Boyd's also ``variance, n_trials, bias``.
@@ -125,7 +128,8 @@ def with_interval(
         # A sample whose replicates or clusters are all alike does not tell how its area varies.
         varies = (n.round() > 1) & shows_spread(pl.col("variance"), area, shortfall)
         variance = pl.when(varies).then("variance")
-        quantile = student_quantile(n, interval.level)
+        told = n if replicates is None else pl.min_horizontal(n, replicates)
+        quantile = student_quantile(told, interval.level)
     inside = (area > 0) & (shortfall > 0)
     table = table.with_columns(
         std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)),

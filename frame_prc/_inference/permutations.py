@@ -232,7 +232,7 @@ def adjusted(
     """Return the corrected p-values of tests, of each of which a row is a share."""
     order, number = np.argsort(p, kind="stable"), len(p)
     deviates = np.array([_deviate(p[i]) for i in order])
-    roots = _roots(blocks, covariances, places)
+    roots = _roots(order, blocks, covariances, places)
     random, hits = np.random.default_rng(0), np.zeros(number, dtype=np.int64)
     for _ in range(_DRAWS // _AT_ONCE):
         drawn = np.empty((number, _AT_ONCE))
@@ -255,12 +255,18 @@ def _deviate(p: float) -> float:
 
 
 def _roots(
-    blocks: Sequence[Hashable], covariances: Sequence[Sequence[float]], places: Sequence[int]
+    order: npt.NDArray[np.intp],
+    blocks: Sequence[Hashable],
+    covariances: Sequence[Sequence[float]],
+    places: Sequence[int],
 ) -> list[tuple[list[int], npt.NDArray[np.float64]]]:
-    """Return the tests of each block, and a root of the matrix of their correlations."""
+    """Return the tests of each block, and a root of the matrix of their correlations.
+
+    They come in the order of the p-values, so that draws do not depend on that of the rows.
+    """
     members: dict[Hashable, list[int]] = {}
-    for test, block in enumerate(blocks):
-        own = covariances[test][places[test]]
+    for test in order.tolist():
+        own, block = covariances[test][places[test]], blocks[test]
         members.setdefault(block if own > 0 else (block, test), []).append(test)
     found = []
     for tests in members.values():

@@ -63,6 +63,9 @@ class Shrunk(NamedTuple):
 def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool = True) -> Shrunk:
     """Return draws of the true values of segments, always the same ones."""
     random = np.random.default_rng(0)
+    # In an order of their own: what is drawn must not depend on the order of the names.
+    order = np.lexsort((rows, variances, estimates))
+    estimates, variances, rows = estimates[order], variances[order], rows[order]
     end = 0.5 / (rows + 1) if of_hits else np.zeros_like(rows)
     inside = np.clip(estimates, end, 1 - end)
     y = np.log(inside) - np.log1p(-inside)
@@ -74,7 +77,8 @@ def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool 
     theta = share * mu + (1 - share) * y
     theta += np.sqrt(share) * tau * random.standard_normal(share.shape)
     places = np.argsort(np.argsort(-theta, axis=1), axis=1) + 1
-    return Shrunk(1 / (1 + np.exp(-theta)), places, share.mean(axis=0))
+    own = np.argsort(order)
+    return Shrunk(1 / (1 + np.exp(-theta[:, own])), places[:, own], share.mean(axis=0)[own])
 
 
 def _smoothed(variances: Floats, rows: Floats) -> Floats:

@@ -240,7 +240,9 @@ class SegmentRows:
 
     @classmethod
     def of(cls, rows: pl.DataFrame, measure: str, odds: float | None) -> SegmentRows:
-        names = rows["segment"].unique().sort()
+        # By their sizes: what is drawn must not depend on the order of the names.
+        sizes = rows.group_by("segment").agg(pl.len(), pl.col("positive").sum())
+        names = sizes.sort("len", "positive", "segment")["segment"]
         number = pl.col("segment").replace_strict(names, range(len(names)), return_dtype=pl.UInt32)
         numbered = rows.with_columns(segment=number)
         dtype = _labels_of(len(names))

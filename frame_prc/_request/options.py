@@ -449,6 +449,16 @@ def area_interval(ci: Any, drawn: Draws | None, *, is_drawn: bool) -> Interval |
     return None if ci is None else Interval(confidence(ci))
 
 
+def check_enough_drawn(drawn: Draws, level: float) -> None:
+    """Refuse so few replicates that none would lie beyond a limit, which is one of their shares."""
+    least = math.ceil(2 / (1 - level) * (1 - 1e-9))  # not 41 at .95, for a rounding error
+    if drawn.replicates < least:
+        raise OptionError(
+            f"bootstrap={drawn.replicates} is too few for ci={level:g}",
+            f"{least:,} or more, of which one lies beyond each limit",
+        )
+
+
 def check_not_drawn(drawn: Draws | None, needed: str) -> None:
     """Refuse a bootstrap where nothing is resampled."""
     allowed = f"bootstrap= with {needed}"

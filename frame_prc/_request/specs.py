@@ -222,8 +222,8 @@ class Draws:
     Parameters
     ----------
     replicates
-        How many are drawn, up to 1,000,000. An interval of a single one is null, and no p-value is
-        below ``1 / (1 + replicates)``.
+        How many are drawn, up to 1,000,000. An interval of few is wide, of a single one null, and
+        no p-value is below ``1 / (1 + replicates)``.
     seed
         The same integer gives the same result for any kind of frame, any order of the rows, and any
         other segments. ``None`` draws anew each time.
@@ -369,7 +369,10 @@ STATUSES = {
         "choose the threshold, 30 that choose it, 5 of them beyond it, or a tie in which it jumps: "
         "then hold one; of two models at a threshold, those that they decide differently"
     ),
-    "few_scores": "the model has no more than two scores: pass those that predictions came from",
+    "few_scores": (
+        "the model has no more than two scores, so it ranks nothing: pass those that predictions "
+        "came from. Said wherever an interval, a test or a plan is asked for"
+    ),
     "few_segments": "too few segments have an area for an interval of their mean, or for a test",
     "below_chance": (
         "the interval lies below a random order; if a lower score means more likely positive, pass "
@@ -385,5 +388,6 @@ STATUSES = {
     "no_reference": "fewer than two of the first periods have a value, or none a standard error",
     "plan_ended": "the period comes after the last look of the plan",
     "not_met": "no threshold meets the target",
+    "missed": "a threshold that was chosen on other rows misses its target on these",
     "no_guarantee": "too few rows, or scores too weak, to meet the target with the `guarantee=`",
 }

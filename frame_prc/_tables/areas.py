@@ -76,7 +76,12 @@ class AveragePrecision(Table):
         if self.chance or self.interval is not None:
             table = self._with_random(table, ranking)
         if self.interval is not None:
-            table = with_interval(table, self.interval, clustered=rows.clustered)
+            table = with_interval(
+                table,
+                self.interval,
+                clustered=rows.clustered,
+                replicates=_replicates(self.interval),
+            )
             table = with_few_scores(table, rows, self.bins)
         if self.bounds:
             there = rows.elsewhere
@@ -124,6 +129,12 @@ _ROUNDING = 1e-12
 
 _AUC, _METHOD, _SHARE = pl.col("auc"), pl.col("method"), pl.col("share")
 _POSITIVES, _NEGATIVES = pl.col("n_pos"), pl.col("n") - pl.col("n_pos")
+
+
+def _replicates(interval: Interval) -> pl.Expr | None:
+    """Return how many replicates a variance is that of, if it is of any."""
+    drawn = interval.resampling
+    return None if drawn is None else pl.lit(float(drawn.replicates))
 
 
 @dataclass(frozen=True)
@@ -205,7 +216,13 @@ class Areas(Table):
         if interval.resampling is None:
             return with_interval(table, by_influence, clustered=rows.clustered)
         shares = self._as_shares(table)
-        found = with_interval(shares, by_influence, clustered=rows.clustered)
+        is_drawn = _METHOD.is_in([*self.spec.drawn.methods])
+        found = with_interval(
+            shares,
+            by_influence,
+            clustered=rows.clustered,
+            replicates=pl.when(is_drawn).then(_replicates(interval)),
+        )
         return found.with_columns(self._as_areas())
 
     def _as_shares(self, table: pl.LazyFrame) -> pl.LazyFrame:

@@ -9,7 +9,12 @@ import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
 from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
-from frame_prc._inference.estimates import Estimates, measure_of
+from frame_prc._inference.estimates import (
+    Estimates,
+    measure_of,
+    with_few_scores,
+    with_few_scores_of_pairs,
+)
 from frame_prc._inference.intervals import (
     FEW_SEGMENTS,
     SPREAD,
@@ -81,6 +86,7 @@ class Averages(Table):
         means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
             means = limits_of_mean(means, ESTIMATE, self.interval, rows)
+            means = with_few_scores(means, rows, self.bins)
         return self._named(means)
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
@@ -193,7 +199,7 @@ class PairedDifferences(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the comparisons."""
-        rows = side_by_side(rows)
+        alone, rows = rows, side_by_side(rows)
         check_over(rows.columns, self.paired.over)
         kept = kept_keys(rows, self.paired.over)
         areas = rows.once(self._values(rows).drop(set(rows.keys) - set(kept)).rename(kept))
@@ -210,6 +216,7 @@ class PairedDifferences(Table):
         sums = concat(tables).sort(*keys, "pair").with_columns(status=status_of_mean(FEW_SEGMENTS))
         limited = limits_of_difference(sums, "difference", self.paired.level, rows)
         tested = rows.in_python(limited, self._tested, {"p_value": pl.Float64()}, adds=True)
+        tested = with_few_scores_of_pairs(tested, alone)
         values, lengths = measure.values(*_AREAS), measure.lengths("difference", *INTERVAL)
         return tested.with_columns(*values, *lengths)
 

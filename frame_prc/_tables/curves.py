@@ -21,7 +21,7 @@ from frame_prc._curves.logit_intervals import (
 )
 from frame_prc._curves.operating_points import check_counts
 from frame_prc._formulas import normal_quantile, precision, recall, sizes
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, status_of
 from frame_prc._lazy import aggregated, in_order, join, left_join, mean_in_order, over
 from frame_prc._ranking.ranking import Ranking, rank
@@ -91,7 +91,8 @@ def _with_status(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     beyond = (1 - pl.col("recall")) * pl.col("n_effective")
     few = (pl.col("status") == "ok") & (beyond < _FEW_BEYOND - _ROUNDING)
     text = pl.lit(FEW_OF_POSITIVES[rows.clustered])
-    return judged.with_columns(status=pl.when(few).then(text).otherwise("status"))
+    judged = judged.with_columns(status=pl.when(few).then(text).otherwise("status"))
+    return with_few_scores(judged, rows)
 
 
 # --- curves on a grid, and their mean over a key -----------------------------------------------

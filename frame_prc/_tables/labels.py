@@ -32,6 +32,7 @@ from frame_prc._inference.estimates import (
     measure_of,
     unbiased,
     unbiased_variance,
+    with_few_scores,
 )
 from frame_prc._inference.intervals import check_method, status_of, status_of_limits, with_interval
 from frame_prc._inference.row_influence import numbered, with_influences
@@ -67,7 +68,8 @@ class SizeForWidth(Table):
             std_error=unbiased_variance(measure).sqrt(),
             status=status_of(measure, clustered=rows.clustered),
         ).with_columns(measure.values("value") + measure.lengths("std_error"))
-        return _with_needed(found, 2 * normal_quantile(self.level) / self.width, rows)
+        needed = _with_needed(found, 2 * normal_quantile(self.level) / self.width, rows)
+        return with_few_scores(needed, rows)
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ class PredictionPowered(Table):
         )
         values = measure.values(ESTIMATE, "ci_low", "ci_high")
         shown = found.with_columns(*values, *measure.lengths("std_error"))
-        return shown.rename({ESTIMATE: measure.name})
+        return with_few_scores(shown, rows).rename({ESTIMATE: measure.name})
 
     def _agreement(self, rows: Rows) -> pl.LazyFrame:
         """Return the correlation of the judge's labels with the others."""

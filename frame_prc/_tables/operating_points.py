@@ -20,6 +20,7 @@ from frame_prc._curves.given_thresholds import (
     ASCENDING,
     COUNTED,
     LIMITS,
+    MISSED,
     NEEDED,
     RATES,
     GivenThresholds,
@@ -40,11 +41,12 @@ from frame_prc._curves.operating_points import (
     chosen,
     is_of_any_score,
     merits_of,
+    misses,
     operating_points,
 )
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.distributions import with_exact_limits
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, status_of
 from frame_prc._lazy import (
     cached,
@@ -124,7 +126,10 @@ class OperatingPoints(Table):
             weighted, scales = deployed(rows, self.calibration)
             reference = scales.select(*rows.keys, REFERENCE)
             found = left_join(self._of(weighted, scales), reference, rows.keys)
-        return found if self.interval is None else self._with_few(found, rows)
+        judged = found if self.interval is None else self._with_few(found, rows)
+        is_missed = (pl.col("status") == "ok") & misses()
+        status = pl.when(is_missed).then(pl.lit(MISSED)).otherwise("status")
+        return judged.with_columns(status=status)
 
     def _with_few(self, table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Say in the status where there are too few rows to rely on an interval."""
@@ -135,7 +140,8 @@ class OperatingPoints(Table):
             few_negatives = pl.col("all_negatives") < FEW_POSITIVES
             table = table.with_columns(n_effective="all_positives", few_negatives=few_negatives)
         judged = table.with_columns(status=status_of(None, clustered=rows.clustered))
-        return judged.with_columns(status=status_of_share(pl.col, pl.col("told")))
+        judged = judged.with_columns(status=status_of_share(pl.col, pl.col("told")))
+        return with_few_scores(judged, rows)
 
     def _of(self, rows: Rows, scales: pl.LazyFrame | None = None) -> pl.LazyFrame:
         if self.interval is not None or self._guarantees:

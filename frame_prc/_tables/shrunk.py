@@ -10,7 +10,13 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
-from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
+from frame_prc._inference.estimates import (
+    Estimates,
+    measure_of,
+    unbiased,
+    unbiased_variance,
+    with_few_scores,
+)
 from frame_prc._inference.intervals import check_method
 from frame_prc._lazy import parts_by
 from frame_prc._request.specs import Interval, Measured
@@ -88,7 +94,9 @@ class Shrunken(Table):
 
         added = dict.fromkeys(_NUMBERS, pl.Float64()) | dict.fromkeys(_RANKS, pl.Int64())
         found = rows.in_python(known, with_draws, added, adds=True)
-        return found.with_columns(measure.values("value", "shrunk", *_LIMITS))
+        return with_few_scores(found, rows).with_columns(
+            measure.values("value", "shrunk", *_LIMITS)
+        )
 
     def _of_model(self, segments: pl.DataFrame) -> pl.DataFrame:
         """Add what is likely of each segment of a model."""

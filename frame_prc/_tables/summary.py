@@ -196,6 +196,9 @@ class Summary(Table):
         pooled = self._scorecards(rows.pooled(), at_same).with_columns(NONE_UNDEFINED)
         mean = "macro" if self.segments == "fixed" else "macro_sampled"
         levels = {"segment": segments, "pooled": pooled, mean: self._mean(segments, rows)}
+        if self.shrink:  # these lean on no others
+            alone = dict(zip(_SHRUNKEN, (AVERAGE_PRECISION, "ci_low", "ci_high"), strict=True))
+            levels |= {name: levels[name].with_columns(**alone) for name in ("pooled", mean)}
         named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
         return pl.concat(named, how="diagonal", parallel=False)
 

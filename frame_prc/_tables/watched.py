@@ -15,7 +15,13 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.given_thresholds import RESULTS
 from frame_prc._curves.logit_intervals import ESTIMATE
-from frame_prc._inference.estimates import Estimates, measure_of, unbiased, unbiased_variance
+from frame_prc._inference.estimates import (
+    Estimates,
+    measure_of,
+    unbiased,
+    unbiased_variance,
+    with_few_scores,
+)
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, join, left_join, parts_by
@@ -96,7 +102,8 @@ class Watched(Table):
             return pl.DataFrame(found, schema=schema, orient="row")
 
         found = rows.in_python(known, watched, schema)
-        return found.sort(rows.keys).with_columns(measure_of(self.measured).values("value"))
+        judged = with_few_scores(found.sort(rows.keys), rows)
+        return judged.with_columns(measure_of(self.measured).values("value"))
 
     def _estimates(self, rows: Rows) -> pl.LazyFrame:
         """Return what is known of each period."""

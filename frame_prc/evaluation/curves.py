@@ -10,6 +10,7 @@ from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import (
     bin_edges,
     bins_of,
+    check_enough_drawn,
     confidence,
     draws,
     points_to_keep,
@@ -175,7 +176,7 @@ class CurveVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence of the precision, as in :func:`operating_points`. For single rows.
         bootstrap
-            How many data sets are resampled, or :class:`Draws`.
+            How many data sets are resampled, at least ``2 / (1 - ci)``, or :class:`Draws`.
 
         Returns
         -------
@@ -220,6 +221,7 @@ class CurveVerbs(Evaluated[FrameT]):
         self._check_frame()
         grid, level = recall_list(recalls), confidence(self._level(ci))
         drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
+        check_enough_drawn(drawn, level)
         check_numpy()
         check_option("simultaneous", simultaneous, (True, False))
         return self._table(Band(grid, level, drawn, simultaneous, given_reference(calibrate)))

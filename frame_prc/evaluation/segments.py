@@ -97,9 +97,9 @@ class SegmentVerbs(Evaluated[FrameT]):
             ``status`` is ``"few_segments"`` if fewer than two can be compared; ``"few_clusters"``
             if clusters have rows in several segments, and their effective number is below 6 times
             that of the segments; ``"few_positives"`` if the test is Q, which rejects too often
-            then, and ``n_few`` is not 0; else ``"ok"``. With fewer than two segments, all numbers
-            from ``gap_if_equal`` on are null, as they are if clusters have rows in several segments
-            and are effectively fewer than the segments.
+            then, and ``n_few`` is more than a fifth of the segments; else ``"ok"``. With fewer than
+            two segments, all numbers from ``gap_if_equal`` on are null, as they are if clusters
+            have rows in several segments and are effectively fewer than the segments.
 
         Notes
         -----

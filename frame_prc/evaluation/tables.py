@@ -74,7 +74,8 @@ class TableVerbs(Evaluated[FrameT]):
             Where such a measure is taken, as in :func:`compare_models`.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high``, as of :func:`shrunk`, in place of ``ci_low,
-            ci_high`` and ``lift``. Needs NumPy.
+            ci_high`` and ``lift``. All rows, and the mean of segments, lean on no others: these are
+            their ``average_precision, ci_low, ci_high``. Needs NumPy.
         details
             Add the columns that are named so below. All measures are.
 

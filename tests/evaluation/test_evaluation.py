@@ -34,7 +34,7 @@ ROLES = {"truth": "late", "score": ["old", "new"], "by": "region"}
 VERBS = {
     "auc": {"method": ["step", "trapezoid"]},
     "average_precision": {"ci": 0.9},
-    "band": {"recalls": 3, "bootstrap": Draws(5, seed=1)},
+    "band": {"recalls": 3, "bootstrap": Draws(50, seed=1)},
     "compare_models": {"baseline": "old"},
     "counts": {},
     "curve": {"keep": "corners"},

@@ -130,7 +130,7 @@ def test_precision_is_the_height_of_the_steps(kind, weights, data, by):
         "weight": weight,
         "missing": "unretrieved",
         "recalls": 5,
-        "bootstrap": Draws(3, seed=3),
+        "bootstrap": Draws(40, seed=3),
     }
     table = kind.rows(band(kind.make(df), **asked))
     exact = [
@@ -313,7 +313,7 @@ def test_status_says_where_few_positives_decide(kind):
 def test_every_kind_and_row_order_gives_the_same_band(kind, data, by):
     df = data.draw(frames(SCORES, INTEGER_WEIGHTS)).rename({"truth": "late"})
     shuffled = df.sample(fraction=1, shuffle=True, seed=data.draw(st.integers(0, 9)))
-    asked = {"by": by, "weight": "weight", "recalls": 4, "bootstrap": Draws(20, seed=3)}
+    asked = {"by": by, "weight": "weight", "recalls": 4, "bootstrap": Draws(40, seed=3)}
     result = kind.rows(band(kind.make(shuffled), **asked))
     assert_frame_equal(result, band(df, **asked), rel_tol=1e-12, check_dtypes=kind.name != "pandas")
 
@@ -347,6 +347,8 @@ def test_options_of_the_bootstrap_reach_the_band(kind):
         ({"recalls": [0.5, None]}, r"recalls= holds None"),
         ({"recalls": [0.5, 0.2]}, r"recalls= are not ascending: 0.2 comes after 0.5"),
         ({"bootstrap": 0}, r"bootstrap=0"),
+        ({"bootstrap": 39}, r"bootstrap=39 is too few for ci=0.95. Allowed: 40 or more"),
+        ({"bootstrap": 199, "ci": 0.99}, r"bootstrap=199 .* 200 or more"),
         ({"bootstrap": Draws(seed=0.5)}, r"seed=0.5"),
         (
             {"bootstrap": Draws(stratified=True), "cluster": "w"},

@@ -228,6 +228,14 @@ def test_no_rows_are_a_result(kind, by):
     assert table["std_error"].null_count() == table.height
 
 
+def test_few_replicates_tell_no_more_than_as_few_rows():
+    # Student's t of a variance of two has one degree of freedom.
+    few, many = (average_precision(ROWS, bootstrap=Draws(n, seed=1)) for n in (2, 2000))
+    half = few.select((pl.col("ci_high") - pl.col("ci_low")) / pl.col("std_error")).item()
+    wide = many.select((pl.col("ci_high") - pl.col("ci_low")) / pl.col("std_error")).item()
+    assert half > 2 * wide
+
+
 def test_one_replicate_or_one_cluster_has_no_spread():
     assert average_precision(ROWS, bootstrap=1)["std_error"].to_list() == [None]
     assert average_precision(ROWS.with_columns(user=1), cluster="user")["std_error"].item() is None

@@ -36,7 +36,7 @@ CALLS = [
     ("average_precision", {"thresholds": [-0.25, 0.25, 1.0], "ci": 0.9, "cluster": "user"}),
     ("average_precision", {"ci": 0.9, "bootstrap": Draws(9, seed=1)}),
     ("average", {"over": "segment", "measure": "roc_auc", "ci": 0.9}),
-    ("band", {"recalls": 3, "bootstrap": Draws(5, seed=1)}),
+    ("band", {"recalls": 3, "bootstrap": Draws(50, seed=1)}),
     ("compare_models", {"score": ["score", "other"], "weight": "weight"}),
     ("compare_segments", {"against": "rest"}),
     ("compare_segments", {"against": "rest", "cluster": "user"}),

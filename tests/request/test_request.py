@@ -178,7 +178,7 @@ OPTIONS = {
     "average_precision of an interval": {"ci": 0.9, "ci_method": "boyd"},
     "counts": {"squares": True, "missing": "drop"},
     "summary": {"by": "region", "overall": True},
-    "band": {"bootstrap": Draws(5, seed=1, stratified=True), "recalls": 3},
+    "band": {"bootstrap": Draws(50, seed=1, stratified=True), "recalls": 3},
 }
 OTHER_TYPES = {
     "NumPy": lambda v: np.bool_(v) if isinstance(v, bool) else np.str_(v),

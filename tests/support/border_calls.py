@@ -60,7 +60,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "auc": _of_rows("auc"),
     "average": _of_rows("average", over="region"),
     "average_precision": _of_rows("average_precision", ci=0.9),
-    "band": _of_rows("band", recalls=3, bootstrap=Draws(5, seed=1)),
+    "band": _of_rows("band", recalls=3, bootstrap=Draws(50, seed=1)),
     "compare_models": _of_rows("compare_models", score=["score", "other"]),
     "compare_segments": _of_rows("compare_segments"),
     "counts": _of_rows("counts"),

@@ -82,7 +82,7 @@ TYPES = {
 VERBS = {
     "auc": {},
     "average_precision": {},
-    "band": {"recalls": 3, "bootstrap": Draws(5, seed=1)},
+    "band": {"recalls": 3, "bootstrap": Draws(50, seed=1)},
     "counts": {},
     "curve": {},
     "operating_points": {"recall": 0.5},

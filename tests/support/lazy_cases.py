@@ -27,7 +27,7 @@ TRUTH = {"truth": "late", "score": "other"}
 VERBS = {
     "auc": {"method": ["step", "interpolated", "11-point"]},
     "average_precision": {},
-    "band": {"recalls": 3, "bootstrap": Draws(5, seed=1)},
+    "band": {"recalls": 3, "bootstrap": Draws(50, seed=1)},
     "counts": {},
     "curve": {},
     "operating_points": {"recall": [0.5, 1.0], "threshold": 0.3, "f_beta": 1},

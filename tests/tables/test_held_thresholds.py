@@ -87,10 +87,33 @@ def test_what_was_chosen_on_other_rows_keeps_its_target(kind, details):
     assert found.select(columns).rows() == [
         ("n", "recall=0.5", "recall", 0.5, 0.9, 0, 0, 2, 0, "no_negatives"),
         ("n", "recall=1", "recall", 1.0, 0.7, 1, 0, 1, 0, "no_negatives"),
-        ("s", "recall=0.5", "recall", 0.5, 0.6, 0, 1, 1, 0, "ok"),
-        ("s", "recall=1", "recall", 1.0, 0.6, 0, 1, 1, 0, "ok"),
+        ("s", "recall=0.5", "recall", 0.5, 0.6, 0, 1, 1, 0, "missed"),
+        ("s", "recall=1", "recall", 1.0, 0.6, 0, 1, 1, 0, "missed"),
         ("w", "threshold", "threshold", None, None, None, None, None, None, "no_threshold"),
     ]
+
+
+@every_kind
+def test_a_target_that_is_missed_on_new_rows_says_so(kind):
+    rows = pl.DataFrame({"late": [1, 0] * 100, "score": [k / 200 for k in range(200, 0, -1)]})
+    asked = {"recall": 0.5, "precision": 0.5, "fpr": 0.1, "predicted_rate": 0.3, "f_beta": 1}
+    chosen = frame_prc.operating_points(rows, "late", "score", **asked)
+    same = frame_prc.operating_points(kind.make(rows), "late", "score", threshold=chosen)
+    assert kind.rows(same)["status"].to_list() == ["ok"] * 5
+    # Every tenth positive is lost among the lowest, and negatives score higher.
+    worse = rows.with_columns(
+        score=pl.when(pl.col("late") == 0)
+        .then(pl.col("score") + 0.1)
+        .when(pl.int_range(pl.len()) % 20 == 0)
+        .then(0.0)
+        .otherwise("score")
+    )
+    for ci in (None, 0.95):
+        asked = {"threshold": chosen, "ci": ci}
+        found = kind.rows(frame_prc.operating_points(kind.make(worse), "late", "score", **asked))
+        statuses = dict(found.select("target", "status").rows())
+        assert statuses.pop("f_beta=1") == "ok"
+        assert set(statuses.values()) == {"missed"}, statuses
 
 
 @every_kind

@@ -207,6 +207,38 @@ def test_segments_with_few_positives_are_counted(kind, positives, few):
     assert (row["n_segments"], row["n_few"]) == (2, few)
 
 
+@pytest.mark.parametrize(("few", "status"), [(1, "ok"), (2, "few_positives")])
+def test_some_small_segments_leave_the_test_as_it_is(few, status):
+    sizes = [300] * (5 - few) + [30] * few
+    numbers = [(week, row) for week, size in enumerate(sizes) for row in range(size)]
+    df = pl.DataFrame(numbers, schema=["week", "row"], orient="row")
+    df = df.with_columns(truth=pl.col("row") % 3 == 0, score=pl.int_range(pl.len()) * 7919 % 601)
+    asked = {"by": "week", "test": "q", "details": True, "measure": "average_precision"}
+    row = frame_prc.heterogeneity(df, "truth", "score", **asked).row(0, named=True)
+    assert (row["n_few"], row["status"]) == (few, status)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_draws_do_not_depend_on_the_order_of_the_names(weight):
+    random = np.random.default_rng(0)
+    week, late = random.integers(0, 12, 2000), random.random(2000) < 0.2
+    df = pl.DataFrame({"week": [f"w{i}" for i in week], "late": late})
+    scores = random.normal(size=2000) + late
+    df = df.with_columns(score=scores, weight=random.exponential(size=2000))
+    names, found = df["week"].unique().sort(), []
+    for order in (names, names.reverse(), names.shuffle(1)):
+        ev = df.with_columns(pl.col("week").cast(pl.Enum(order))).prc.evaluate(
+            "late", "score", by="week", weight=weight
+        )
+        test = ev.heterogeneity(test="permutation", details=True)
+        values = [ev.shrunk(details=True), ev.compare_segments(adjust="max", details=True)]
+        by_name = [table.with_columns(pl.col("week").cast(str)).sort("week") for table in values]
+        found.append([test.select("gap_if_equal", "gap_p_value", "p_value"), *by_name])
+    for other in found[1:]:
+        for table, first in zip(other, found[0], strict=True):
+            assert_frame_equal(table, first, rel_tol=1e-12)
+
+
 @every_kind
 def test_no_rows_are_one_row(kind):
     row = heterogeneity(kind, many_segments().clear(), by="week").row(0, named=True)

@@ -124,6 +124,32 @@ def test_a_comparison_of_segments_says_so_of_the_model(kind, against):
             assert status == ("few_scores" if model == "predicted" else "ok")
 
 
+# Whatever says how sure a ranking is, or plans by it.
+SURE = {
+    "band": {"recalls": [0.5]},
+    "operating_points": {"recall": 0.8, "ci": 0.95},
+    "shrunk": {"by": "group"},
+    "heterogeneity": {"by": "group"},
+    "monitor": {"by": "group", "over": "group", "plan": (2, 6)},
+    "sample_size": {"width": 0.1},
+    "average": {"by": "group", "over": "group", "how": "mean", "ci": 0.95},
+}
+
+
+@every_kind
+@pytest.mark.parametrize("verb", SURE)
+def test_so_does_every_verb_that_says_how_sure_a_ranking_is(kind, verb):
+    rows = pl.concat([ROWS] * 4).with_columns(group=pl.int_range(4 * N) // (N // 2))
+
+    def said(score):
+        found = getattr(frame_prc, verb)(kind.make(rows), "truth", score, **SURE[verb])
+        return {*kind.rows(found)["status"]}
+
+    assert said("predicted") == {"few_scores"}
+    assert said("constant") <= {"few_scores", "few_segments", "no_std_error"}
+    assert said("three") == {"ok"}
+
+
 @every_kind
 def test_counts_of_predictions_are_predictions(kind):
     counts = frame_prc.counts(ROWS, "truth", "predicted")

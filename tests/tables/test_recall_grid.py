@@ -57,7 +57,7 @@ def test_each_recall_has_the_first_point_that_reaches_it(kind, weights, data, by
 def test_a_grid_has_the_precision_of_a_band(kind):
     df = pl.DataFrame({"truth": [i * 7 % 5 < 2 for i in range(60)], "score": range(60)})
     found = grid(kind, df, recalls=11)
-    band = frame_prc.band(df, "truth", "score", recalls=11, bootstrap=Draws(2, seed=1))
+    band = frame_prc.band(df, "truth", "score", recalls=11, bootstrap=Draws(40, seed=1))
     assert found["precision"].to_list() == band["precision"].to_list()
 
 
