@@ -177,7 +177,7 @@ class CurveChart:
                 "frame_prc": {"precision_error": self.rows.precision_error, **errors},
                 "embedOptions": {"tooltip": BESIDE_POINT},
             },
-            "config": alt.Config(**look.config()),
+            "config": alt.Config(**self.renderer().config),
         }
 
     def _notes(self) -> Iterator[str]:

@@ -55,24 +55,26 @@ class PanelLayout:
 
     @cached_property
     def x(self) -> alt.X:
-        """The horizontal encoding."""
-        column, title = self.columns[0]
-        if self.ends is None:
-            axis, scale = self._axis(title, 1.0, labels=self.bottom), _scale((0, 1.0))
-        else:
-            shown, count = title if self.bottom else None, max(self.width // 50, 2)
-            axis, scale = alt.Axis(title=shown, tickCount=count), _scale(self.ends)
-        return alt.X(f"{column}:Q", scale=scale, axis=axis)
+        """The horizontal encoding, whose axis is that of the panel."""
+        return alt.X(f"{self.columns[0][0]}:Q")
 
     @cached_property
     def y(self) -> alt.Y:
         """The vertical encoding."""
-        return self.y_of(self.columns[1][0])
+        return alt.Y(f"{self.columns[1][0]}:Q")
 
-    def y_of(self, column: str) -> alt.Y:
-        """Return the vertical encoding of another column."""
-        axis = self._axis(self.columns[1][1], self.top, labels=self.left)
-        return alt.Y(f"{column}:Q", scale=_scale((0, self.top)), axis=axis)
+    @property
+    def axes(self) -> dict[str, Any]:
+        """The axes of the panel, which all of its layers inherit."""
+        along, upward = (title for _, title in self.columns)
+        if self.ends is None:
+            axis, scale = self._axis(along, 1.0, labels=self.bottom), _scale((0, 1.0))
+        else:
+            shown, count = along if self.bottom else None, max(self.width // 50, 2)
+            axis, scale = alt.Axis(title=shown, tickCount=count), _scale(self.ends)
+        y_axis = self._axis(upward, self.top, labels=self.left)
+        y = alt.Y(scale=_scale((0, self.top)), axis=y_axis)
+        return {"x": alt.X(scale=scale, axis=axis), "y": y}
 
     @property
     def font(self) -> float:

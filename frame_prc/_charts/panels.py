@@ -85,6 +85,13 @@ class PanelRenderer:
     iso: pl.DataFrame
     look: Look
 
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings of the whole chart, among them the tooltip of all curves."""
+        tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
+        look = self.look.config()
+        return look | {"circle": look["circle"] | {"tooltip": tooltip}}
+
     def precision_recall(
         self, panel: PanelData, layout: PanelLayout, chosen: AnyChart | None = None
     ) -> AnyChart:
@@ -127,7 +134,7 @@ class PanelRenderer:
             color=self.look.faint, strokeWidth=1, interpolate="monotone", **layout.clip
         )
         curves = mark.encode(x=layout.x, y=layout.y, detail=alt.Detail("f_score:Q"))
-        place: dict[str, Any] = {"align": "right", "baseline": "bottom", "dx": -3}
+        place: dict[str, Any] = {"align": "right", "baseline": "top", "dx": -3, "dy": 1}
         if layout.is_large:
             place = {"align": "left", "baseline": "middle", "dx": 7}
         labels = alt.Chart(_labels(ends, _LABEL * layout.top / layout.height)).mark_text(
@@ -135,11 +142,11 @@ class PanelRenderer:
         )
         return [curves, labels.encode(x=layout.x, y=layout.y, text=alt.Text("label:N"))]
 
-    def _baselines(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
+    def _baselines(self, rows: pl.DataFrame, _: PanelLayout) -> list[AnyChart]:
         coloured = rows.height > 1 and rows["series"].null_count() == 0
         rule = alt.Chart(rows).mark_rule(opacity=FAINT if rows.height > 1 else 1, **_DASHED)
         colour = self._colour() if coloured else alt.ColorValue(self.look.muted)
-        y = layout.y_of("prevalence")
+        y = alt.Y("prevalence:Q")
         return [rule.encode(y=y, color=colour, tooltip=[tooltip("prevalence")])]
 
     def _overlay(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
@@ -154,7 +161,7 @@ class PanelRenderer:
         # Several on top of each other would hide the lines.
         opacity = 0.22 if rows["line"].n_unique() <= MOST_RIBBONS else 0.07
         look = {"opacity": opacity, "interpolate": "step-before", **layout.clip}
-        area = ribbon(alt.Chart(), layout.x, layout.y_of("precision_low"), **look)
+        area = ribbon(alt.Chart(), layout.x, alt.Y("precision_low:Q"), **look)
         return self._sharing(rows, area.encode(color=self._colour()))
 
     def _steps(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
@@ -162,7 +169,7 @@ class PanelRenderer:
         start = alt.Chart().transform_filter("datum.tp + datum.fp == 0")
         rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2, **layout.clip)
         opening = rule.encode(x=layout.x, y=layout.y, y2=alt.Y2("height:Q"), color=self._colour())
-        drawn = self._through(rows, layout, layout.y_of("height"), "step-before")
+        drawn = self._through(rows, layout, alt.Y("height:Q"), "step-before")
         return self._sharing(rows, opening, *drawn)
 
     def _lines(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
@@ -177,8 +184,7 @@ class PanelRenderer:
         line = mark.encode(x=layout.x, y=height, order=alt.Order("order:Q"), **looks)
         if self._is_picked:
             line = line.add_params(_PICK)
-        tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
-        look, name = {"size": 55, "tooltip": tooltip, **layout.clip}, f"hover_{layout.number}"
+        look, name = {"size": 55, **layout.clip}, f"hover_{layout.number}"
         place = {"x": layout.x, "y": layout.y, "color": self._colour()}
         return [line, nearest_dot(alt.Chart(), name, look, **place)]
 
@@ -246,7 +252,7 @@ class PanelRenderer:
         size = {"width": layout.width, "height": layout.height}
         lines = _above(panel)
         if not panel.title and not lines:
-            return alt.layer(*layers, **size)
+            return alt.layer(*layers, **size).encode(**layout.axes)
         font, room = layout.font, layout.letters
         # Long names are shortened to leave room for the average precision.
         texts = [_line(name, area, room) for name, area in lines]
@@ -262,7 +268,7 @@ class PanelRenderer:
             offset=_ABOVE if texts else 0,
             frame="group",
         )
-        return alt.layer(*layers, title=above, **size)
+        return alt.layer(*layers, title=above, **size).encode(**layout.axes)
 
     def _keyed(self, names: list[str], lines: list[str], font: float) -> list[AnyChart]:
         """Return lines of text above a panel, each after a swatch: a name may be cut."""

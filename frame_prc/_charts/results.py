@@ -16,8 +16,9 @@ from frame_prc._charts.summary import time_axis
 from frame_prc._charts.summary_data import milliseconds
 from frame_prc._charts.summary_panels import PADDING
 from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
+from frame_prc._inference.estimates import measure_of
 from frame_prc._lazy import parts_by
-from frame_prc._request.specs import MODEL, OF_WATCH
+from frame_prc._request.specs import MODEL, NEITHER_BETTER, OF_WATCH, Measured
 from frame_prc.exceptions import DataError, FrameError
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ _DRAWN = (
     *(pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Float32, pl.Float64),
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32),
 )
-_APART = ("lower", "higher", "cannot be told apart")
+_NO_LOOK = "not looked at"
+_NOT_TOLD = "cannot be told apart"
 # What compares two sides, and what it is where they are equal.
 _EQUAL = {"difference": 0.0, "ratio": 1.0}
 
@@ -80,6 +82,28 @@ class _Result:
         if "measure" in self.frame.columns and self.frame.height:
             return str(self.frame["measure"][0]).replace("_", " ")
         return "average precision" if "conclusion" in self.frame.columns else "value"
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What a value below that of equal sides means, and one above."""
+        if self.is_better_above is None:
+            return "lower", "higher"
+        own = {title: name for name, title in self.titles.items()}
+        pair = [self.frame[own[side]].unique() for side in ("baseline", MODEL) if side in own]
+        is_one = len(pair) == 2 and all(len(one) == 1 for one in pair)  # noqa: PLR2004
+        told = [f"{short(safe(str(one[0])))} better" for one in pair]
+        below, above = told if is_one else ("worse", "better")
+        return (below, above) if self.is_better_above else (above, below)
+
+    @property
+    def is_better_above(self) -> bool | None:
+        """Whether higher values are better, if the table says its measures and they agree."""
+        names: list[Any] = (
+            [*self.frame["measure"].unique()] if "measure" in self.frame.columns else []
+        )
+        higher = {measure_of(Measured(name)).higher_is_better for name in names}
+        told = len(higher) == 1 and not {*names} & {*NEITHER_BETTER}
+        return higher.pop() if told else None
 
     def title(self, name: str) -> str:
         """Return the title of a column."""
@@ -180,17 +204,21 @@ def _shared_text(frame: pl.DataFrame, keys: Sequence[str]) -> str:
 def _forest(result: _Result) -> AnyChart:
     """Draw a row with an interval for each row of the table."""
     frame, look, value = result.frame, result.look, _value_of(result.frame)
+    title = value.replace("_", " ")
     known = pl.col("status") == "ok" if "status" in frame.columns else pl.lit(value=True)
     frame, colour = frame.with_columns(shown_known=known), alt.ColorValue(look.colours(1)[0])
     layers: list[AnyChart] = []
     if value in _EQUAL:
-        frame, colour = _by_sign(frame, look, value)
+        frame, colour = _by_sign(result, frame, value)
+        if result.is_better_above is not None:
+            below, above = result.sides
+            title = f"← {below} · {title} · {above} →"
         equal = alt.Chart(pl.DataFrame({value: [_EQUAL[value]]}))
         layers.append(equal.mark_rule(color=look.muted, strokeDash=_DASHED).encode(x=f"{value}:Q"))
     drawn = replace(result, frame=frame)
     base, tips = drawn.base(value), drawn.tooltips()
     scale = alt.Scale(type="log" if value == "ratio" else "linear")
-    at = alt.X(f"{value}:Q", title=value.replace("_", " "), scale=scale)
+    at = alt.X(f"{value}:Q", title=title, scale=scale)
     few = base.transform_filter("!datum.shown_known").mark_circle(size=25)
     layers += [
         base.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q", color=colour),
@@ -200,18 +228,20 @@ def _forest(result: _Result) -> AnyChart:
     return drawn.sized(*layers)
 
 
-def _by_sign(frame: pl.DataFrame, look: Look, value: str) -> tuple[pl.DataFrame, Any]:
+def _by_sign(result: _Result, frame: pl.DataFrame, value: str) -> tuple[pl.DataFrame, Any]:
     """Return differences in their order, and their colour: by their sign, where it is told."""
     known, equal = pl.col("shown_known"), _EQUAL[value]
-    lower, higher, unknown = _APART
+    lower, higher = result.sides
+    worse_first = (lower, higher) if result.is_better_above is not False else (higher, lower)
     sign = (
         pl.when(known & (pl.col("ci_high") < equal))
         .then(pl.lit(lower))
         .when(known & (pl.col("ci_low") > equal))
         .then(pl.lit(higher))
-        .otherwise(pl.lit(unknown))
+        .otherwise(pl.lit(_NOT_TOLD))
     )
-    scale = alt.Scale(domain=_APART, range=[*look.colours(2)[::-1], look.muted])
+    colours = [*result.look.colours(2)[::-1], result.look.muted]
+    scale = alt.Scale(domain=[*worse_first, _NOT_TOLD], range=colours)
     colour = alt.Color("shown_apart:N", scale=scale)
     return frame.with_columns(shown_apart=sign).sort(value, nulls_last=True), colour
 
@@ -262,10 +292,12 @@ def _from_to(drawn: _Result, start: str, end: str, title: str, scale: alt.Scale)
 def _watched(result: _Result) -> AnyChart:
     """Draw the periods in order, with the limit of each and those that give an alarm."""
     look, (*others, over) = result.look, result.keys
-    red, blue = look.colours(2)[1], look.colours(1)[0]
-    colours = alt.Scale(domain=OF_WATCH, range=[red, blue, look.muted])
+    blue, red = look.colours(2)
+    kinds = [*OF_WATCH, *([_NO_LOOK] if result.frame["conclusion"].null_count() else [])]
+    colours = alt.Scale(domain=kinds, range=[red, blue, look.muted, look.faint][: len(kinds)])
     width = look.width or (_BESIDE[0] if others else _ALONE[0])
     rows, x = _along(result, over, width)
+    rows = rows.with_columns(pl.col("conclusion").fill_null(_NO_LOOK))
 
     def panel(frame: pl.DataFrame) -> AnyChart:
         base = alt.Chart(frame).encode(x=x)
@@ -273,13 +305,13 @@ def _watched(result: _Result) -> AnyChart:
             y=alt.Y("value:Q", title=result.measure, scale=alt.Scale(zero=False, padding=PADDING))
         )
         at = base.mark_line(color=look.muted, strokeDash=_DASHED).encode(y="reference:Q")
-        limit = base.mark_line(color=red, strokeWidth=1, interpolate="step").encode(y="limit:Q")
-        points = base.mark_circle(size=50).encode(
-            y="value:Q",
-            color=alt.Color("conclusion:N", scale=colours),
-            tooltip=result.tooltips(),
-        )
-        return alt.layer(at, limit, line, points)
+        limit = base.mark_line(color=look.text, strokeWidth=1.5, interpolate="step")
+        last = frame.drop_nulls("limit").tail(1)
+        name = alt.Chart(last).mark_text(align="right", dy=-7, color=look.text).encode(x=x)
+        named = name.encode(y="limit:Q", text=alt.TextValue("limit"))
+        circles = base.mark_circle(size=50).encode(y="value:Q", tooltip=result.tooltips())
+        points = circles.encode(color=alt.Color("conclusion:N", scale=colours))
+        return alt.layer(at, limit.encode(y="limit:Q"), named, line, points)
 
     return _in_panels(replace(result, frame=rows, keys=others), panel)
 
@@ -386,7 +418,7 @@ _KINDS = (
         ("value", "reference", "limit", "conclusion"),
         _watched,
         "Periods against the reference",
-        "Dashed: the reference. Beyond the line a period is an alarm alone, or with those before.",
+        "Dashed: the reference. A period is an alarm beyond the limit, or with those before.",
     ),
     _Kind(
         ("value", "shrunk", "ci_low", "ci_high"),

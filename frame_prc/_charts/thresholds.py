@@ -188,7 +188,7 @@ class _ThresholdChart:
             return []
         colour = self.look.colours(1)[0]
         look = {"opacity": 0.22, "interpolate": self._interpolate, "color": colour}
-        return [ribbon(_of_line(line), layout.x, layout.y_of("precision_low"), **look)]
+        return [ribbon(_of_line(line), layout.x, alt.Y("precision_low:Q"), **look)]
 
     def _best(self, line: int, layout: PanelLayout) -> AnyChart:
         best = self.best.filter(line=line).select("threshold", "F1")
@@ -200,7 +200,7 @@ class _ThresholdChart:
             alt.Tooltip("F1:Q", title=_BEST, format=".4f"),
         ]
         colour = alt.ColorValue(self._colours()[-1])
-        return mark.encode(x=layout.x, y=layout.y_of("F1"), color=colour, tooltip=tips)
+        return mark.encode(x=layout.x, y=alt.Y("F1:Q"), color=colour, tooltip=tips)
 
     def _points(self, line: int, layout: PanelLayout) -> list[AnyChart]:
         points = self.points

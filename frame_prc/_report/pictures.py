@@ -300,7 +300,7 @@ def _iso(height: Axis) -> AnyChart:
     mark = alt.Chart(lines).mark_line(color=LOOK.faint, strokeWidth=1, interpolate="monotone")
     ends = lines.filter(pl.col("recall") == 1).with_columns(label=pl.format("F1 = {}", "f_score"))
     text = alt.Chart(ends).mark_text(
-        align="right", baseline="bottom", dx=-3, dy=-2, color=LOOK.muted, fontSize=9.5
+        align="right", baseline="top", dx=-3, dy=2, color=LOOK.muted, fontSize=9.5
     )
     return alt.layer(mark.encode(**place, detail="f_score:N"), text.encode(**place, text="label:N"))
 

@@ -200,10 +200,9 @@ def test_a_roc_panel_has_the_area_of_each_line():
 
 def test_the_point_nearest_the_mouse_says_where_it_is():
     chart = REGIONS.prc.plot("late", "old", by="region")
-    [(dots, _)] = drawn(chart, "circle", "threshold")
     named = {param["name"]: param for param in chart.to_dict()["params"]}
     assert named["hover_0"]["select"]["nearest"]
-    said = re.findall(r'"([^"]+)":', dots["mark"]["tooltip"]["expr"])
+    said = re.findall(r'"([^"]+)":', chart.to_dict()["config"]["circle"]["tooltip"]["expr"])
     assert said == ["region", "average precision", "threshold", "precision", "recall", "TP", "FP"]
 
 

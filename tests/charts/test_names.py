@@ -188,8 +188,8 @@ def test_a_key_may_be_no_number(verb):
 
 def test_names_that_a_tooltip_draws_otherwise_are_marked():
     rows = pl.concat(ROWS.with_columns(image=pl.lit(key)) for key in "ab")
-    [(dots, _)] = drawn(rows.prc.plot("late", "score", by="image"), "circle", "threshold")
-    assert dots["mark"]["tooltip"]["expr"].startswith('{"image:"')
+    config = rows.prc.plot("late", "score", by="image").to_dict()["config"]
+    assert config["circle"]["tooltip"]["expr"].startswith('{"image:"')
 
 
 @pytest.fixture(scope="module")

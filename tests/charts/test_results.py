@@ -46,6 +46,28 @@ def test_differences_are_sorted_and_coloured_by_what_is_told(kind, value, table)
     }
 
 
+def test_which_side_is_better_is_told_where_the_table_says_its_measure():
+    def said(table):
+        [(view, _), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
+        return view["encoding"]["x"]["title"], view["encoding"]["color"]["scale"]["domain"][:2]
+
+    assert said(FOREST) == ("difference", ["lower", "higher"])
+    assert said(FOREST.with_columns(measure=pl.lit("roc_auc"))) == (
+        "← worse · difference · better →",
+        ["worse", "better"],
+    )
+    gap = FOREST.with_columns(measure=pl.lit("calibration_gap"))
+    assert said(gap) == ("difference", ["lower", "higher"])
+    rows = pl.DataFrame({"row": range(900)}).with_columns(late=pl.col("row") * 7 % 11 < 4)
+    noise = pl.col("row") * 7919 % 601 / 2000
+    rows = rows.with_columns(old=noise + pl.col("late") * 0.1, new=noise + pl.col("late") * 0.5)
+    table = rows.prc.compare_models("late", ["old", "new"], measure="brier", details=True)
+    assert table["difference"].item() < 0
+    assert said(table) == ("← new better · difference · old better →", ["old better", "new better"])
+    [(_, [dot]), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
+    assert dot["shown_apart"] == "new better"
+
+
 @pytest.mark.parametrize("name", ["a.b[0]", '"q"', "it's", "x\ny", "a\\b", ""])
 def test_keys_may_have_any_name(name, tmp_path):
     chart = frame_prc.plot_table(FOREST.rename({"region": name}))
@@ -125,6 +147,12 @@ def test_periods_have_a_panel_per_segment():
         1: "reference", 2: "quiet", 3: "alarm",
     }  # fmt: skip
     assert len(frame_prc.plot_table(watched(4)).to_dict()["concat"]) == 4
+    [(limit, rows)] = drawn(one, "text", "limit")
+    assert limit["encoding"]["text"]["value"] == "limit"
+    assert [row["shown_key_0"] for row in rows] == [3]
+    ended = watched(1).drop("site").with_columns(pl.lit(None, pl.String).alias("conclusion"))
+    [(_, dots)] = drawn(frame_prc.plot_table(ended), "circle", "value")
+    assert {dot["conclusion"] for dot in dots} == {"not looked at"}
 
 
 def test_periods_have_ticks_at_their_dates_inside_the_frame():

@@ -51,7 +51,7 @@ def read(spec, data, transform=()):
     return rows
 
 
-def views(spec, data=None, transform=()):
+def views(spec, data=None, transform=(), axes=None):
     """Yield every layer with the rows it draws."""
     data, transform = spec.get("data", data), [*transform, *spec.get("transform", ())]
     parts = [
@@ -59,9 +59,13 @@ def views(spec, data=None, transform=()):
     ]
     for part in parts:
         part["datasets"] = spec["datasets"]
-        yield from views(part, data, transform)
+        yield from views(part, data, transform, spec.get("encoding", axes))
     if not parts:
-        yield spec, read(spec, data, transform)
+        encoding = {
+            channel: (axes or {}).get(channel, {}) | one if "field" in one else one
+            for channel, one in spec["encoding"].items()
+        }
+        yield spec | {"encoding": encoding}, read(spec, data, transform)
 
 
 def drawn(chart, mark, *columns):
