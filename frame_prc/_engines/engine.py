@@ -442,16 +442,17 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
         if given:
             option = name if "=" in name else f"{name}="
             of_rows = name.startswith(("ci", "guarantee")) and _is_of_rows(request)
+            of_rows = of_rows or name in _OF_ROWS or request.cluster is not None
             raise OptionError(
                 f"{option} does not run inside {engine.kind}",
                 "calls without it",
-                rows_first(engine) if of_rows or name in _OF_ROWS else _counts_first(engine),
+                rows_first(engine) if of_rows else _counts_first(engine),
             )
     if request.groupings is not None:
         raise OptionError(
             f"by= is a list of groupings, which do not run inside {engine.kind}",
             "the keys of one grouping",
-            _counts_first(engine),
+            _counts_first(engine) if request.cluster is None else rows_first(engine),
         )
     for role, item in _items(request):
         if isinstance(item, pl.Expr):

@@ -452,16 +452,16 @@ class Evaluation:
 
     @property
     def reliability_panels(self) -> int:
-        """The number of panels of the picture: one for each segment, or one if these are many."""
-        return self.segments.height if self.segments.height <= _MOST_PANELS else 1
+        """The number of panels of the picture: all rows, and the segments if they are few."""
+        segments = self.segments.height
+        return 1 if segments == 1 or segments >= _MOST_PANELS else 1 + segments
 
     @property
     def reliability(self) -> pl.DataFrame:
-        """As :func:`frame_prc.reliability` for the segments, or all rows if these are many."""
-        by_segment = self.reliability_panels == self.segments.height
-        part = self._part if by_segment else self._all_rows
+        """As :func:`frame_prc.reliability` for all rows, and for the segments if they are few."""
         table = Reliability(bin_edges(_RELIABILITY_BINS), self.options.level)
-        return part.of(table)
+        parts = self._parts if self.reliability_panels > 1 else [self._all_rows]
+        return pl.concat([part.of(table) for part in parts], how="diagonal")
 
     @cached_property
     def thresholds(self) -> pl.DataFrame:

@@ -376,7 +376,9 @@ def _reliability(found: Evaluation) -> AnyChart | None:
         return None
     panel = [ALL if one is None else found.names[one] for one in rows["segment"]]
     rows = rows.with_columns(
-        name=names(found, rows["model"]), place="segment", panel=pl.Series(panel, dtype=pl.String)
+        name=names(found, rows["model"]),
+        place=pl.col("segment").fill_null(-1),
+        panel=pl.Series(panel, dtype=pl.String),
     )
     x, y = Axis("x", "Mean score"), Axis("y", "Share of positives")
     colour, at = of_models(found, legend=True), y.of("observed")

@@ -152,6 +152,7 @@ CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
 SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh", "max"]
 Scale: TypeAlias = Literal["difference", "ratio"]
+Strategy: TypeAlias = Literal["uniform", "quantile"]
 OverLooks: TypeAlias = Literal["lond"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]
 Against: TypeAlias = NamedAgainst | Mapping[str, object]

@@ -185,10 +185,14 @@ _ERRORS = ("calibration_error", "calibration_error_by_chance")
 
 @dataclass(frozen=True)
 class Reliability(Table):
-    """One row per segment and bin that has rows; ``edges`` are those of the bins, from 0 to 1."""
+    """One row per segment and bin that has rows; ``edges`` are those of the bins, from 0 to 1.
+
+    By ``quantile`` there are as many bins, each with the same number of rows but for ties.
+    """
 
     edges: Sequence[float]
     level: float
+    quantile: bool = False
     runs_inside = True
     outputs = (
         "bin_low", "bin_high", "n", "n_pos", "mean_score", "observed", *_RATE, *_ERRORS, "status",
@@ -210,10 +214,11 @@ class Reliability(Table):
         low, high = limits_of_share(tp, fp, self.level, moments if known else None).values()
         limited = sums.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
         few = pl.col("n") * pl.col("share") < FEW_POSITIVES
-        edges = pl.Series(self.edges, dtype=pl.Float64)
+        if not self.quantile:
+            edges = pl.lit(pl.Series(self.edges, dtype=pl.Float64))
+            ends = {"bin_low": edges.gather(_BIN), "bin_high": edges.gather(pl.col(_BIN) + 1)}
+            limited = limited.with_columns(**ends)
         table = limited.with_columns(
-            bin_low=pl.lit(edges).gather(_BIN),
-            bin_high=pl.lit(edges).gather(pl.col(_BIN) + 1),
             mean_score=pl.col("weighted") / pl.col("n"),
             observed="prevalence",
             observed_low=low,
@@ -226,8 +231,11 @@ class Reliability(Table):
 
     def _sums(self, rows: Rows, keys: Sequence[str], z: float) -> pl.LazyFrame:
         """Return the sums of the bins, and the share of their rows that is effective."""
-        binned = rows.with_checks(_amounts(rows)).with_columns(self._bins())
+        amounts = rows.with_checks(_amounts(rows))
+        binned = self._by_rank(amounts, rows.keys) if self.quantile else self._by_edges(amounts)
         sums = binned.group_by(keys).agg(
+            bin_low=_SCORE.min(),
+            bin_high=_SCORE.max(),
             weighted=_summed((_POS + _NEG) * _SCORE),
             spread=_summed((_POS + _NEG) * (_SCORE * (1 - _SCORE)).clip(lower_bound=0.0)),
             positives=_summed(_POS),
@@ -259,12 +267,19 @@ class Reliability(Table):
         )
         return with_moments(found, z).with_columns(spread="spread_of_scores")
 
-    def _bins(self) -> pl.Expr:
-        """Return the number of the bin of a row; 1 is in the last."""
+    def _by_edges(self, amounts: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the number of their bin; 1 is in the last."""
         inner = [*self.edges][1:-1]
-        return pl.sum_horizontal(
-            pl.lit(0, pl.Int64), *((edge <= _SCORE).cast(pl.Int64) for edge in inner)
-        ).alias(_BIN)
+        places = [pl.lit(0, pl.Int64), *((edge <= _SCORE).cast(pl.Int64) for edge in inner)]
+        return amounts.with_columns(pl.sum_horizontal(places).alias(_BIN))
+
+    def _by_rank(self, amounts: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+        """Return rows with the number of their bin, that of the first row of a tie."""
+        size, count = _POS + _NEG, len(self.edges) - 1
+        before = (size.cum_sum() - size).over(keys or None, order_by=_SCORE)
+        first, total = pl.col("before").min().over([*keys, _SCORE]), over(size.sum(), keys)
+        place = (first * count / total).floor().cast(pl.Int64).clip(0, count - 1)
+        return amounts.with_columns(before=before).with_columns(place.alias(_BIN)).drop("before")
 
 
 def _errors(keys: Sequence[str]) -> list[pl.Expr]:

@@ -107,10 +107,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             another ``measure`` also ``measure``, if calibrated ``reference_prevalence``. ``status``
             is as in :func:`average_precision`, but never ``"below_chance"``.
 
-            Sorted by the keys, then in the order of the baselines and of their models: of ``["old",
-            "new"]`` the difference is ``new`` less ``old``. Of ``"brier"``, ``"log_loss"`` and
-            ``"fpr"`` lower is better: ``new`` is if the difference is negative. Models in long data
-            are in the order of their names, or of an ``Enum``.
+            Sorted by the keys, then by the baselines and their models: of ``["old", "new"]`` the
+            difference is ``new`` less ``old``, which is below 0 where ``new`` is better by
+            ``"brier"``, ``"log_loss"`` or ``"fpr"``. Models in long data go by name, or ``Enum``.
 
             With ``over``, ``n_segments`` and, with ``details``, ``n_undefined`` count segments;
             ``status`` is ``"few_segments"`` with fewer than 6.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.hints import check_numpy
@@ -13,15 +13,17 @@ from frame_prc._request.options import (
     check_enough_drawn,
     confidence,
     draws,
+    is_list,
     points_to_keep,
     recall_grid,
     recall_list,
 )
 from frame_prc._request.points import check_probabilities
 from frame_prc._request.roles import check_option
-from frame_prc._request.specs import STARTS, Draws, Keep, Start
+from frame_prc._request.specs import STARTS, Draws, Keep, Start, Strategy
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, verb
 from frame_prc.evaluation.given import given_reference
+from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -231,6 +233,7 @@ class CurveVerbs(Evaluated[FrameT]):
         self,
         *,
         bins: int | Sequence[float] = 10,
+        strategy: Strategy = "uniform",
         ci: float = OF_EVALUATION_OR_95,
         details: bool = False,
     ) -> FrameT:
@@ -244,6 +247,9 @@ class CurveVerbs(Evaluated[FrameT]):
         bins
             How many bins of equal width from 0 to 1, from 2 to 1,000, or their edges, ascending
             from 0 to 1. A score on an edge is in the bin above it, and 1 in the last.
+        strategy
+            ``"quantile"``: so many bins with the same number of rows, but for ties, from the lowest
+            score in each (``bin_low``) to the highest.
         ci
             The level of the intervals.
         details
@@ -281,8 +287,13 @@ class CurveVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.curves import Reliability
 
-        table = Reliability(bin_edges(bins), confidence(self._level(ci)))
+        is_quantile = check_option("strategy", strategy, get_args(Strategy)) == "quantile"
+        if is_quantile and is_list(bins):
+            raise OptionError("strategy='quantile' is given with edges in bins=", "one of them")
+        table = Reliability(bin_edges(bins), confidence(self._level(ci)), is_quantile)
         check_probabilities(self._request, table.measure_names)
+        if is_quantile and (engine := self._engine):
+            return self._table_of_counts(table, engine, details=details)
         return self._table(table, details=details)
 
     @verb

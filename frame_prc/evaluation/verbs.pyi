@@ -30,6 +30,7 @@ from frame_prc._request.specs import (
     SegmentsAre,
     SegmentsTest,
     Start,
+    Strategy,
 )
 from frame_prc._request.specs import Draws as Draws
 from frame_prc._request.specs import Top as Top
@@ -300,6 +301,7 @@ def reliability(
     score: IntoScores | None = None,
     *,
     bins: int | Sequence[float] = 10,
+    strategy: Strategy = "uniform",
     ci: float = 0.95,
     details: bool = False,
     **roles: Unpack[Roles],

@@ -31,6 +31,8 @@ pytestmark = engine_kinds.WARNINGS
         ("auc", {}, {"ci": 0.9}),
         ("average_precision", {}, {"top": 3}),
         ("average_precision", {"by": "segment"}, {"by": [["segment"], []]}),
+        ("average_precision", {"by": "segment", "cluster": "week"}, {"by": [["segment"], []]}),
+        ("curve", {"cluster": "week"}, {"gain": True}),
         ("operating_points", {"cluster": "week"}, {"threshold": 0.1, "ci": 0.9}),
         ("summary", {"by": "segment"}, {"measures": "gain"}),
         ("compare_segments", {"by": "segment"}, {"against": "rest"}),

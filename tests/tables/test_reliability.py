@@ -47,6 +47,22 @@ def test_bins_are_those_of_scikit_learn_with_the_interval_of_a_share(kind):
 
 
 @every_kind
+def test_quantiles_are_those_of_scikit_learn_in_each_segment_and_keep_ties_together(kind):
+    df = pl.concat(ROWS.filter(region=region).head(420) for region in (0, 1))
+    table = reliability(kind, df, strategy="quantile", by="region", bins=6)
+    assert table["n"].to_list() == [70] * 12
+    for (region,), own in table.group_by("region"):
+        rows = df.filter(region=region)
+        truth, score = rows["truth"].to_numpy(), rows["score"].to_numpy()
+        observed, mean = calibration_curve(truth, score, n_bins=6, strategy="quantile")
+        assert own["observed"].to_list() == pytest.approx(observed.tolist(), rel=1e-12)
+        assert own["mean_score"].to_list() == pytest.approx(mean.tolist(), rel=1e-12)
+    tied = pl.DataFrame({"truth": [1, 0, 1, 0, 1, 0], "score": [0.1, 0.2, 0.2, 0.2, 0.3, 0.4]})
+    found = reliability(kind, tied, strategy="quantile", bins=3, details=True)
+    assert found.select("bin_low", "bin_high", "n").rows() == [(0.1, 0.2, 4), (0.3, 0.4, 2)]
+
+
+@every_kind
 def test_weights_and_clusters_of_copies_tell_as_much_as_the_rows(kind):
     plain = reliability(kind, by="region", details=True)
     copies = pl.concat([ROWS.with_row_index("item")] * 3)
@@ -84,6 +100,7 @@ def test_edges_belong_to_the_bin_above_and_counts_are_rows(kind):
     ("asked", "error", "says"),
     [
         ({"bins": 1}, OptionError, "bins=1 does not make bins"),
+        ({"bins": [0, 1, 2], "strategy": "quantile"}, OptionError, "is given with edges in bins="),
         ({"bins": [0, 0.5]}, OptionError, "does not make bins of probabilities"),
         ({"bins": [0, 0.5, 0.5, 1]}, OptionError, "does not make bins of probabilities"),
         ({"ascending": True}, OptionError, "ascending=True is given with the measure 'mean_score'"),

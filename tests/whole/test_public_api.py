@@ -91,7 +91,7 @@ OPTIONS = {
     "plot_summary": "ci=0.95, baseline=None, calibrate='highest', sort=None, kind='dots', "
     "dark=False, title=None, width=None",
     "prediction_powered": "proxy, ci=0.95, measure='average_precision', at=None, details=False",
-    "reliability": "bins=10, ci=0.95, details=False",
+    "reliability": "bins=10, strategy='uniform', ci=0.95, details=False",
     "report": "ci=0.95, baseline=None, calibrate=None, sections=None, points=None, title=None, "
     "note=None, date=None, accent=None",
     "sample_size": "width=None, difference=None, power=0.8, ci=0.95, baseline=None, "
