@@ -222,14 +222,17 @@ def _hint(measure: object) -> str | None:
 def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
     """Return the measure, with its prevalence or its threshold if it has one."""
     name = _measure_name(measure)
-    return _measured(request, name, calibrate, _held(f"measure={name!r}", at, [name]).get(name))
+    asked = f"measure={name!r}"
+    return _measured(request, name, calibrate, _held(asked, at, [name]).get(name), asked)
 
 
-def _measured(request: Request, name: MeasureName, calibrate: Any, held: Target | None) -> Measured:
+def _measured(
+    request: Request, name: MeasureName, calibrate: Any, held: Target | None, asked: str
+) -> Measured:
     """Return a measure by its name, with its prevalence or its point if it has one."""
     check_probabilities(request, [name])
     if held is None:
-        _held(f"measure={name!r}", None, [name])  # refuses one that needs a point
+        _held(asked, None, [name])  # refuses one that needs a point
     if name == "net_benefit" and held is not None and not 0 < held.value < 1:
         raise OptionError(
             f"at= is the threshold {shown(held.value)}, and net_benefit takes it as a probability",
@@ -314,7 +317,9 @@ def _each_of(
     """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it."""
     held = {} if at is None else _held(asked, at, names)
     prevalences = {"calibrated_average_precision": calibrate}
-    return [_measured(request, name, prevalences.get(name), held.get(name)) for name in names]
+    return [
+        _measured(request, name, prevalences.get(name), held.get(name), asked) for name in names
+    ]
 
 
 _HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows than those"

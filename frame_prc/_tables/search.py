@@ -8,6 +8,7 @@ NumPy is an optional dependency: import this module only where segments are look
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -33,6 +34,7 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
 from frame_prc.exceptions import DataError
 
+_LOG = logging.getLogger("frame_prc")
 _NUMBERS = ("value", "others", "difference", "ci_low", "ci_high", "p_adjusted")
 
 
@@ -147,6 +149,8 @@ class Search:
             found.append((*named, *sizes, p_adjusted, looked_at, best.row["status"]))
             inside = reduce(and_, (self.levels[i].codes == code for i, code in pairs))
             left, scan = left & ~inside, scan.without(best.grouping, best.number)
+        if not found:  # a table without rows cannot say so
+            _LOG.info("no segment was found among the %s looked at", f"{looked_at:,}")
         return found
 
     def _differs_most(self, scan: Scan, left: pl.Series, limit: float) -> _Candidate | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import operator
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -23,7 +24,7 @@ from frame_prc._request.specs import OF_MARGIN, OF_WATCH, STATUSES
 from frame_prc._request.values import from_text
 from frame_prc.cli import calls, errors, output
 from frame_prc.cli.calls import Call, Progress
-from frame_prc.cli.files import Source, check_numbers, opened, read_by
+from frame_prc.cli.files import Source, check_numbers, opened, read_by, with_rows_where
 from frame_prc.cli.options import common_options, options, parameters
 from frame_prc.cli.values import columns, names_of_keys
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
@@ -37,6 +38,7 @@ _ALLOWED = "a column, one of <, <=, >, >=, and a number, or a column of text, = 
 _HINT = "for example --fail-under 'average_precision<0.3', in quotes"
 _INTERVAL = ("std_error", "ci_low", "ci_high")
 _DIGITS = (4, 6, 9, 17)  # 17 are always enough
+_NAMED = 3  # rows without a value
 
 Row = Mapping[str, Any]
 
@@ -141,15 +143,19 @@ def _report(rows: Sequence[Row], condition: Condition, keys: Sequence[str]) -> b
             f"no row has a value of {name!r}, which --fail-under {condition.text!r} judges",
             hint="the column status, where there is one, says why",
         )
-    failed = 0
+    failed = unjudged = 0
     for row in rows:
         value = row[name]
         if _is_missing(value):
+            unjudged += 1
             status = f" ({row['status']})" if row.get("status") else ""
-            _say(f"{_who(row, keys)}: {name} has no value{status} and was not judged")
+            if unjudged <= _NAMED:
+                _say(f"{_who(row, keys)}: {name} has no value{status} and was not judged")
         elif condition.is_met(value):
             failed += 1
             _say(f"{_who(row, keys)}: {name} is {condition.shown(value)}")
+    if unjudged > _NAMED:
+        _say(f"{unjudged - _NAMED} more rows have no value of {name} and were not judged")
     if failed:
         _say(f"{failed} of {len(rows)} rows failed --fail-under {condition.text!r}")
     return failed > 0
@@ -298,12 +304,14 @@ def execute(command: Command, given: Values) -> int:
     verb, path, form = command.verb, given["output"], given.get("format")
     output.check(verb, path, form)
     conditions = [_condition(text) for text in given.get("fail_under") or ()]
-    wanted = _Wanted(path, given.get("columns") or (), conditions)
+    shown = () if "columns" in options(verb) else given.get("columns") or ()
+    wanted = _Wanted(path, shown, conditions)
     budget = None if given["memory"] is None else calls.budget(given["memory"], verb)
     with (
         nullcontext() if budget is None else scratch_folder(path) as folder,
-        _opened(given, budget, folder) as source,
+        _opened(given, budget, folder) as opened_source,
     ):
+        source = _with_conditions(opened_source, given["where"] or ())
         asked = arguments(verb, given, source)
         output.check_not_source(path, source.paths)
         check_numbers(source, asked)
@@ -324,7 +332,10 @@ def execute(command: Command, given: Values) -> int:
                 calls.counted(call, progress) if of_counts else asked_for(source.rows)
             )
 
-        frame = calls.done(lambda: read_by(work, source), progress)
+        with _notes() as notes:
+            frame = calls.done(lambda: read_by(work, source), progress)
+    for note in notes:
+        _say(note)
     if frame is None:
         return errors.SUCCESS
     identifying = [*_IDENTIFYING, *names_of_keys(asked["by"] or ())]
@@ -343,6 +354,36 @@ def _new_rows(frame: pl.DataFrame, asked: Values) -> pl.DataFrame:
         return frame
     keys = [name for name in names_of_keys(asked["by"] or ()) if name in state.columns]
     return frame.join(state.select(keys), on=keys, how="anti", nulls_equal=True)
+
+
+@contextmanager
+def _notes() -> Iterator[list[str]]:
+    """Yield a list of what the package logs, such as that nothing was found."""
+    log, found = logging.getLogger("frame_prc"), list[str]()
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            found.append(record.getMessage())
+
+    handler, level = Handler(), log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield found
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+def _with_conditions(source: Source, conditions: Sequence[str]) -> Source:
+    """Return a source with the rows that meet all conditions; a table keeps its own."""
+    if conditions and isinstance(source, calls.Table):
+        raise OptionError(
+            "where= is given with a table",
+            "where= with files",
+            "a view of the table may have fewer rows: duckdb:///FILE::VIEW",
+        )
+    return with_rows_where(source, conditions)
 
 
 def _opened(

@@ -22,7 +22,7 @@ EXAMPLES = {
     "compare_segments": "rows.parquet -t late -s score -b carrier --adjust holm",
     "heterogeneity": "rows.parquet -t late -s score -b carrier",
     "shrunk": "rows.parquet -t late -s score -b carrier --below 0.3",
-    "find_segments": "rows.parquet -t late -s score -b carrier -b week --depth 1",
+    "find_segments": "rows.parquet -t late -s score --columns carrier,week --depth 1",
     "monitor": "rows.parquet -t late -s score -b week --over week --plan 8,52",
     "sample_size": "rows.parquet -t late -s score -b carrier --width 0.05",
     "influence": "rows.parquet -t late -s score -b carrier -o influence.parquet",
@@ -44,7 +44,7 @@ _SHORTER = {
     "monitor": "watch",
 }
 _OF_VERBS = [name for verb in EXAMPLES for name in signature(getattr(frame_prc, verb)).parameters]
-_OF_FILES = ["input_format", "separator", "text", "memory"]
+_OF_FILES = ["input_format", "separator", "text", "where", "memory"]
 
 
 def flag(name: str) -> str:
@@ -99,7 +99,7 @@ def _bare(value: str) -> str:
     if value.startswith("{"):
         return in_shell(value)
     if value.startswith(("(", "[")):
-        return ",".join(value.strip("(,)[]").split(", "))
+        return ",".join(map(_bare, value.strip("(,)[]").split(", ")))
     return "none" if value == "None" else value
 
 

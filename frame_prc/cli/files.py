@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import operator
 import os
 import re
 import shlex
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from frame_prc._lazy import named
+from frame_prc._request.values import from_text
 from frame_prc.exceptions import ColumnError, DataError, FileError, OptionError, PrcError, nearest
 
 NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
@@ -52,6 +54,7 @@ _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 _GZIP = b"\x1f\x8b"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 _HEADER_BYTES = 1 << 16
+_ISO = "%Y-%m-%d"
 
 
 # --- rows --------------------------------------------------------------------------------------
@@ -61,7 +64,8 @@ _HEADER_BYTES = 1 << 16
 class Source:
     """Files of one kind, in order.
 
-    ``csv`` are the parameters with which Polars reads CSV and TSV.
+    ``csv`` are the parameters with which Polars reads CSV and TSV, where ``dates`` are text that
+    becomes a date. The rows are those that meet all ``conditions``.
     """
 
     paths: list[Path]
@@ -69,6 +73,8 @@ class Source:
     name: str = ""
     csv: Mapping[str, Any] = field(default_factory=dict)
     dtypes: Mapping[str, pl.DataType] | None = None
+    dates: Sequence[str] = ()
+    conditions: Sequence[pl.Expr] = ()
 
     def __str__(self) -> str:
         names = ", ".join(repr(str(path)) for path in self.paths[:_SHOWN_PATHS])
@@ -84,6 +90,13 @@ class Source:
     @cached_property
     def rows(self) -> pl.LazyFrame:
         """The rows; nothing is read but their schema."""
+        dates = [named(name).str.to_date(_ISO) for name in self.dates]
+        rows = self._scanned.with_columns(dates)
+        return rows.filter(*self.conditions) if self.conditions else rows
+
+    @property
+    def _scanned(self) -> pl.LazyFrame:
+        """All rows, as they are read."""
         return _SCANS[self.kind](self)
 
     @property
@@ -97,7 +110,7 @@ class Source:
 
     def parts(self) -> list[Source]:
         """Return a source for each file, with the dtypes of all."""
-        return replace(self, dtypes=self.schema).files()
+        return replace(self, dtypes=self._scanned.collect_schema()).files()
 
 
 def _scan_text(source: Source) -> pl.LazyFrame:
@@ -262,6 +275,7 @@ def opened(
         if source.is_delimited:
             with reading(source):
                 _check_columns(source, text)
+                source = replace(source, dates=_dates(source, text))
         yield source
 
 
@@ -275,12 +289,10 @@ def read_by(work: Callable[[Source], Result], source: Source) -> Result:
         with reading(source):
             return work(source)
     except DataError as error:
-        is_inferred = source.is_delimited and isinstance(
-            error.__cause__, pl.exceptions.ComputeError
-        )
-        if not is_inferred:
+        inferred = (pl.exceptions.ComputeError, pl.exceptions.InvalidOperationError)
+        if not source.is_delimited or not isinstance(error.__cause__, inferred):
             raise
-        again = replace(source, csv={**source.csv, "infer_schema_length": None})
+        again = replace(source, csv={**source.csv, "infer_schema_length": None}, dates=())
         try:
             with reading(again):
                 return work(again)
@@ -383,6 +395,49 @@ def _check_columns(source: Source, text: Sequence[str]) -> None:
         )
     if _has_no_rows(source):
         raise DataError(f"{source} has a header and no rows", "a file that holds rows")
+
+
+def _dates(source: Source, text: Sequence[str]) -> list[str]:
+    """Return the columns of CSV files that are read as text, and begin with dates alone."""
+    dtypes = source.schema.items()
+    texts = [name for name, dtype in dtypes if dtype == pl.String and name not in text]
+    first = source.rows.select(map(named, texts)).head(_ROWS_FOR_DTYPES).collect()
+    known = [column.drop_nulls() for column in first]
+    return [
+        one.name
+        for one in known
+        if len(one) and not one.str.to_date(_ISO, strict=False).has_nulls()
+    ]
+
+
+# --- rows that meet a condition ----------------------------------------------------------------
+
+_CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*")
+_OPERATORS: dict[str, Callable[[pl.Expr, Any], pl.Expr]] = {
+    "=": operator.eq, "!=": operator.ne,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def with_rows_where(source: Source, texts: Sequence[str]) -> Source:
+    """Return a source with the rows that meet all conditions, such as ``distance>=500``."""
+    return replace(source, conditions=[_where(text, source) for text in texts]) if texts else source
+
+
+def _where(text: str, source: Source) -> pl.Expr:
+    found = _CONDITION.fullmatch(text)
+    allowed = "a column, one of =, !=, <, <=, >, >=, and a value"
+    if found is None:
+        raise OptionError(f"where={text!r} is not a condition", allowed, "--where carrier=UA")
+    name, sign, word = found.groups()
+    if name not in source.schema:
+        near = nearest(name, source.schema)
+        raise ColumnError(f"where={text!r} names {name!r}, which is not a column", hint=near)
+    dtype = source.schema[name]
+    value = from_text(word, pl.Float64() if dtype.is_integer() and "." in word else dtype)
+    if isinstance(value, str) and dtype not in (pl.String, pl.Categorical, pl.Enum):
+        raise ColumnError(f"where={text!r} compares {word!r} with a column of dtype {dtype}")
+    return _OPERATORS[sign](named(name), pl.lit(value))
 
 
 def check_numbers(source: Source, parameters: Mapping[str, object]) -> None:

@@ -78,8 +78,8 @@ class Option:
 _BY_TYPE: dict[str, Option] = {
     "bool": Option(bool),
     "bool | Sequence[float]": Option(bool),
-    "int": Option(int, "INTEGER"),
-    "float": Option(float, "NUMBER"),
+    "int": Option(str, "INTEGER", read=values.plain),
+    "float": Option(str, "NUMBER", read=values.plain),
     "str": Option(str, "TEXT"),
     "object": Option(str, "VALUE"),
     "IntoColumn": Option(str, "COLUMN"),
@@ -194,7 +194,6 @@ _UNUSED = {
     **dict.fromkeys(
         ["pos", "neg"], ("compare_models", "compare_segments", "find_segments", "influence")
     ),
-    "columns": {"find_segments"},  # -b names them, and --columns those of the result
     **dict.fromkeys(
         ["pos_squares", "neg_squares"],
         _ALL - {"average_precision", "counts", "heterogeneity", "summary"},
@@ -279,6 +278,12 @@ _SOURCE = {
     "text": Option(
         list[str], "COLUMN", "Columns of CSV files to read as text, so that 007 is not 7."
     ),
+    "where": Option(
+        list[str],
+        "CONDITION",
+        "Only rows that meet this condition, such as carrier=UA or 'distance>=500': a column, one "
+        "of =, !=, <, <=, >, >=, and a value. Repeat it for several, which are all to be met.",
+    ),
     "memory": Option(
         str,
         "SIZE",
@@ -329,4 +334,5 @@ _UNJUDGED = {*WRITTEN, "counts", "curve", "influence"}
 
 def common_options(verb: str) -> dict[str, Option]:
     """Return the options of a command beside the parameters of its verb."""
-    return _SOURCE | _FILES.get(verb, _TABLE) | ({} if verb in _UNJUDGED else _GATE) | _DEBUG
+    found = _SOURCE | _FILES.get(verb, _TABLE) | ({} if verb in _UNJUDGED else _GATE) | _DEBUG
+    return {name: one for name, one in found.items() if name not in parameters(verb)}

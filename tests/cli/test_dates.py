@@ -127,3 +127,26 @@ def test_zones_keep_their_midnight(here):
     table = pl.read_parquet(here / "out.parquet")
     assert table["time"].dt.day().to_list() == [31, 1]
     assert table["n"].to_list() == [4, 2]
+
+
+def test_dates_in_text_are_dates_unless_one_is_none(here):
+    day = pl.date(2024, 1, 1) + pl.duration(days=pl.col("row") % 28)
+    many = pl.DataFrame({"row": range(2800)}).with_columns(day=day, late=pl.col("row") * 7 % 11 < 4)
+    blind = pl.when(pl.col("day").dt.day() < 8).then(0).otherwise(300)
+    noise = pl.col("row") * 7919 % 601
+    many = many.with_columns(score=noise + blind * pl.col("late"), noise=noise)
+    many.write_csv("days.csv")
+    asked = ["find", "days.csv", "-t", "late", "--columns", "day", "-o", "out.parquet"]
+    assert run(*asked, "-s", "score") == (0, "", "")
+    found = many.prc.find_segments("late", "score", columns="day")
+    assert found["segment"][0] == "day < 2024-01-08"
+    assert_frame_equal(pl.read_parquet(here / "out.parquet"), found)
+    told = "frame-prc: no segment was found among the 4 looked at\n"
+    assert run(*asked, "-s", "noise") == (0, "", told)
+    assert run("ap", "days.csv", *ASKED, "-b", "day", "-o", "out.parquet") == (0, "", "")
+    assert pl.read_parquet(here / "out.parquet").schema["day"] == pl.Date
+    # One of them, further down than is looked at, is none: all are text.
+    late = pl.concat([many.cast({"day": pl.String})] * 4)
+    pl.concat([late, late[:1].with_columns(day=pl.lit("unknown"))]).write_csv("days.csv")
+    for text in ([], ["--text", "day"]):
+        assert "unknown" in result("ap", "days.csv", *ASKED, "-b", "day", *text)["day"].to_list()

@@ -36,7 +36,7 @@ ap rows.csv -t late -s score -s score
     --score names 'score' twice. Allowed: each model once. Hint: name them, as in -s first=COLUMN
     -s second=COLUMN.
 ap rows.csv -t late -s score --ci 95
-    --ci 95.0 is not a level. Allowed: a number between 0 and 1. Hint: 95.0 % is --ci 0.95.
+    --ci 95 is not a level. Allowed: a number between 0 and 1. Hint: 95 % is --ci 0.95.
 ap rows.csv -t late -s score --bootstrap 9
     --bootstrap is given without --ci. Allowed: both, for example --ci 0.95.
 ap rows.csv -t late -s score --ci 0.9 --bootstrap 0
@@ -203,6 +203,18 @@ ap days.csv -t late -s score -b dya:1w
     --by names 'dya', which is not a column. Hint: did you mean 'day'?
 ap days.csv -t late -s score -b day:1w,day:1mo
     column 'day' is named twice in --by. Allowed: each column once.
+ap rows.csv -t late -s score --ci x
+    --ci x is not a level. Allowed: a number between 0 and 1.
+summary rows.csv -t late -s score --measures precision,recall
+    --measures precision,recall is given without --at. Allowed: --at threshold=0.5. Hint:
+    frame-prc points --recall 0.9 chooses one: hold it to other rows than those.
+ap rows.csv -t late -s score --where region
+    --where region is not a condition. Allowed: a column, one of =, !=, <, <=, >, >=, and a value.
+    Hint: --where carrier=UA.
+ap rows.csv -t late -s score --where regoin=north
+    --where regoin=north names 'regoin', which is not a column. Hint: did you mean 'region'?
+ap rows.csv -t late -s score --where w>=many
+    --where 'w>=many' compares 'many' with a column of dtype Float64.
 ap rows.csv -t late -s score --memory 2G
     --memory 2G is not a size. Allowed: a size such as 2GB or 1.5GiB.
 ap rows.csv -t late -s score --memory 1e3MB

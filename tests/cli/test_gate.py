@@ -95,6 +95,12 @@ def test_a_row_without_a_value_is_named_and_does_not_fail(here):
         3,
         [nobody, "1 of 2 rows failed --fail-under 'average_precision<.9'"],
     )
+    many = pl.concat(ROWS.with_columns(late=False, region=pl.lit(f"r{n}")) for n in range(5))
+    pl.concat([ROWS, many]).write_parquet("many.parquet")
+    asked[1] = "many.parquet"
+    told = [f"region='r{n}': {nobody.partition(': ')[2]}" for n in range(3)]
+    more = "2 more rows have no value of average_precision and were not judged"
+    assert judged(*asked, "average_precision<.1")[::2] == (0, [*told, more])
     key = pl.when(region="north").then(float("nan")).otherwise(7.0)
     ROWS.with_columns(key=key).write_parquet("keys.parquet")
     asked = ["ap", "keys.parquet", *ASKED, "-b", "key", "--fail-under", "key>=7"]

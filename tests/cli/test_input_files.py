@@ -132,3 +132,22 @@ def test_a_column_may_change_after_the_rows_that_tell_its_dtype(files):
     found = result("counts", *files, *ASKED)
     assert found.filter(threshold=0.5).rows() == [(0.5, 0, 1)]
     assert found["pos"].sum() == 11_001 * len(files) - 1
+
+
+@pytest.mark.parametrize(
+    ("conditions", "kept"),
+    [
+        (["region=north"], pl.col("region") == "north"),
+        (["region != north", "w>=1"], (pl.col("region") != "north") & (pl.col("w") >= 1)),
+        (["user<2.5"], pl.col("user") < 2.5),
+        (["late=true"], pl.col("late")),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("command", ["ap", "counts"])
+def test_conditions_choose_rows(command, conditions, kept):
+    ROWS.filter(kept).write_csv("kept.csv")
+    ROWS.write_csv("all.csv")
+    where = [word for one in conditions for word in ("--where", one)]
+    found = result(command, "all.csv", *ASKED, *where)
+    assert_frame_equal(found, result(command, "kept.csv", *ASKED))

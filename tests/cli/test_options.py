@@ -40,7 +40,7 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
     assert code == 0
     flags = re.findall(r"^  (?:-\w, )?(--[\w-]+)", help_text, flags=re.MULTILINE)
     if command.verb in ("find_segments", "influence"):
-        unused |= {"pos", "neg", "columns"}  # -b names columns to look at
+        unused |= {"pos", "neg"}
     expected = ["--" + name.replace("_", "-") for name in verb.parameters if name not in unused]
     assert flags[: len(expected)] == expected
     assert " ".join(command.example.split()) in " ".join(help_text.split())
