@@ -10,11 +10,9 @@ no Python runs inside the plan.
 
 from __future__ import annotations
 
-import calendar
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -23,6 +21,7 @@ from frame_prc._execution import run
 from frame_prc._formulas import without_nan
 from frame_prc._lazy import cached, concat, over
 from frame_prc._rows.columns import Column, Columns, role_name
+from frame_prc._rows.order import YEAR_FIRST, misplaced, order_hint
 from frame_prc._rows.rules import (
     MISSING,
     SUMS,
@@ -339,52 +338,23 @@ def order_checks(asked: str, key: str, values: pl.Expr, dtype: pl.DataType) -> l
 
 
 def _order_check(asked: str, key: str, values: pl.Expr) -> Check:
-    """Return the check that text is in the order of the numbers in it, as W10 and W2 are not.
-
-    Names of months and of days are in their order in the calendar.
-    """
+    """Return the check that text is in the order of the times or numbers that it says."""
     pairs = pl.List(pl.String)
 
-    def misplaced(texts: pl.Series) -> pl.Series:
-        return pl.Series([_misplaced(texts.drop_nulls().unique().sort())], dtype=pairs)
+    def first_misplaced(texts: pl.Series) -> pl.Series:
+        return pl.Series([misplaced(texts.drop_nulls().unique().sort().to_list())], dtype=pairs)
 
     def error(_: int, found: Sequence[str]) -> DataError:
         first, second = map(shown, found)
-        digits = "text is in order with as many digits, such as '02' and '10'"
-        names = f"cast it to pl.Enum([..., {second}, ..., {first}, ...]), in the order of time"
         return DataError(
             f"{asked} goes by the order of {key!r}, and as text {first} comes before {second}",
             "a date, a number, an Enum, or text in order",
-            names if _in_calendar(found[0]) else digits,
+            order_hint(key, *found),
+            shell_hint=YEAR_FIRST,
         )
 
-    found = values.map_batches(misplaced, return_dtype=pairs, returns_scalar=True)
+    found = values.map_batches(first_misplaced, return_dtype=pairs, returns_scalar=True)
     return Check(found.list.len().fill_null(0), error, [found])
-
-
-def _misplaced(texts: pl.Series) -> list[str] | None:
-    """Return two neighbours of sorted texts that are in another order than their numbers."""
-    places: Sequence[Any] = [*map(_in_calendar, texts)]
-    keys = [*map(_by_numbers, texts)] if None in places else places
-    for place, (before, after) in enumerate(pairwise(keys)):
-        if before > after:
-            return texts[place : place + 2].to_list()
-    return None
-
-
-def _in_calendar(text: str) -> int | None:
-    """Return the place of the name of a month in the year, or of a day in the week."""
-    names = (calendar.month_name, calendar.month_abbr, calendar.day_name, calendar.day_abbr)
-    for each in names:
-        known = [name.casefold() for name in each]
-        if text and text.casefold() in known:
-            return known.index(text.casefold())
-    return None
-
-
-def _by_numbers(text: str) -> list[tuple[bool, int | str]]:
-    parts = re.findall(r"[0-9]+|[^0-9]+", text)
-    return [(not part.isdigit(), int(part) if part.isdigit() else part) for part in parts]
 
 
 def missing_check(rules: Sequence[Rule[pl.Expr]]) -> Check:

@@ -1,6 +1,8 @@
 """Periods against a reference: a change is found, quiet ones seldom alarm, and a state goes on."""
 
 import calendar
+import re
+from datetime import date, timedelta
 from statistics import NormalDist
 
 import numpy as np
@@ -354,6 +356,38 @@ def test_text_is_in_the_order_of_its_numbers():
             verb(named)
         padded = named.with_columns(week="2025-" + pl.col("week").str.slice(1).str.zfill(2))
         assert verb(padded).height == 12
+
+
+@pytest.mark.parametrize(
+    ("form", "hint"),
+    [
+        ("%d.%m.%Y", r"pl.col('week').str.to_date('%d.%m.%Y') makes dates"),
+        ("%d/%m/%Y", r"pd.to_datetime(frame['week'], format='%d/%m/%Y')"),
+        ("%m/%d/%Y", r"'%m/%d/%Y'"),
+        ("%b %Y", "with the year first and months as numbers"),
+        ("%d %B %Y", "with the year first"),
+        ("%Y-%b", "months as numbers"),
+        ("%b-%y", "with the year first"),
+        ("W%V %G", "with the year first"),
+        ("%m.%Y", "with the year first"),
+    ],
+)
+def test_dates_in_text_that_do_not_sort_as_dates_are_refused(form, hint):
+    days = [date(2024, 10, 7) + timedelta(weeks=2 * n) for n in range(12)]
+    dated = rows(weeks=12).with_columns(pl.col("week") - pl.col("week").min())
+
+    def named(form, days):
+        texts = pl.Series([day.strftime(form) for day in days])
+        return dated.with_columns(week=pl.lit(texts).gather(pl.col("week")))
+
+    for text in (pl.String, pl.Categorical):
+        with pytest.raises(DataError, match=re.escape(hint)) as raised:
+            watched(named(form, days).cast({"week": text}), plan=(8, 4))
+        assert "goes by the order of 'week', and as text" in str(raised.value)
+    # Within one year, or with the year first, this is in order.
+    for own in ("%m/%d/%Y", "W%V %G", "%m.%Y", "%Y-%m-%d", "%Y%m%d", "%Y-%m-%d %H:%M"):
+        early = [day - timedelta(weeks=38) for day in days]
+        assert watched(named(own, early), plan=(3, 4)).height >= 6
 
 
 @pytest.mark.parametrize("names", [calendar.month_abbr[1:], calendar.month_name[1:]])
