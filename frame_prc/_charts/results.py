@@ -138,6 +138,8 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     shared = [key for key in keys if frame[key].n_unique() == 1 and key not in kept]
     of_all, own = _shared_text(frame, shared), [key for key in keys if key not in shared]
     said = [f"{of_all}." if of_all else "", kind.note if frame.height else "Nothing was found."]
+    if frame.height and "n_looked_at" in frame.columns:
+        said.append(f"These were {frame['n_looked_at'][0]:,}.")
     title, subtitle = safe(look.title or kind.title), " ".join(filter(None, said))
     result = _named(frame, keys, own, of_all or "all rows" if is_in_rows else None, look)
     chart: ChartType = kind.draw(result).properties(
@@ -425,6 +427,12 @@ _KINDS = (
         _shrunk,
         "How good each segment probably is",
         "Hollow: the segment by itself. Filled: as it probably is, with its interval.",
+    ),
+    _Kind(
+        ("value", "difference", "ci_low", "ci_high", "p_adjusted"),
+        _forest,
+        "Segments that differ from the others",
+        "Intervals hold at once for all segments that were looked at.",
     ),
     _Kind(
         ("difference", "ci_low", "ci_high"),

@@ -88,6 +88,15 @@ def test_what_all_rows_share_is_said_once():
     ]
 
 
+def test_finds_say_that_their_intervals_hold_at_once_and_for_how_many():
+    finds = FOREST.drop("reference", "p_value").rename({"region": "segment"})
+    finds = finds.with_columns(value=0.5, p_adjusted=0.01)
+    said = "Intervals hold at once for all segments that were looked at."
+    assert subtitle(finds) == said
+    assert order(frame_prc.plot_table(finds), "difference") == ["b", "c", "a", "d"]
+    assert subtitle(finds.with_columns(n_looked_at=49)) == f"{said} These were 49."
+
+
 def test_a_plain_interval_has_a_row_per_segment():
     table = FOREST.select("region", average_precision=0.5, ci_low=0.4, ci_high=0.6, status="status")
     [(_, dots), _] = drawn(frame_prc.plot_table(table), "circle", "average_precision")
