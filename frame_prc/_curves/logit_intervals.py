@@ -62,6 +62,19 @@ def limits_of(estimate: Any, shortfall: Any, factor: Any) -> dict[str, Any]:
     return {"ci_low": low / (shortfall + low), "ci_high": estimate / (estimate + high)}
 
 
+def limits_of_skewed(estimate: Any, shortfall: Any, half: Any) -> dict[str, Any]:
+    """Return limits ``half`` away on the logit scale, and farther where few rows decide.
+
+    On this scale a share is skewed to the nearer of 0 and 1: that of k of many rows has a relative
+    error of ``1 / sqrt(k)``, and the square root of k is symmetric, not its logarithm. So that
+    limit is ``(1 - 2 share) half^2 / 4`` farther, at most twice as far.
+    """
+    skew, beyond = shortfall - estimate, half * (half / 4).clip(upper_bound=1.0)
+    to_low, to_high = (half + beyond * one.clip(lower_bound=0.0) for one in (skew, -skew))
+    low, high = estimate * (-to_low).exp(), shortfall * (-to_high).exp()
+    return {"ci_low": low / (shortfall + low), "ci_high": estimate / (estimate + high)}
+
+
 def limits_of_share(
     hits: Any, misses: Any, level: float, moments: Sequence[Any] | None = None
 ) -> dict[str, Any]:
@@ -74,9 +87,9 @@ def limits_of_share(
     n, lib = hits + misses, library(hits)
     share, rest = hits / n, misses / n
     variance, units, trials = moments or (share * rest / n, n, n)
-    half = -student_quantile(units, level) * variance.sqrt() / (share * rest)
+    half = student_quantile(units, level) * variance.sqrt() / (share * rest)
     inside = lib.when((units.round() > 1) & shows_spread(variance, share, rest))
-    low, high = map(inside.then, limits_of(share, rest, half.exp()).values())
+    low, high = map(inside.then, limits_of_skewed(share, rest, half).values())
     is_known, tail = n > 0, (1 - level) / 2
     best, worst = (is_known & (one == 0) for one in (misses, hits))
     low, high = exact_limits(low, high, best, worst, units, trials, tail)
@@ -135,6 +148,7 @@ def status(
     clustered: bool = False,
     few: str | None = None,
     of_both_classes: bool = False,
+    fewest: float = FEW_POSITIVES,
 ) -> Any:
     """Return the status, which says so if there are too few rows to trust the estimates."""
     is_ok, when = col("status") == "ok", library(col("status")).when
@@ -142,7 +156,7 @@ def status(
     if few_negatives is not None:
         text = _text(col, few or "few_negatives")
         found = when(is_ok & few_negatives).then(text).otherwise(found)
-    is_few = is_ok & (col("n_effective") < FEW_POSITIVES)
+    is_few = is_ok & (col("n_effective") < fewest)
     if of_both_classes:
         is_few &= ~few_negatives
     found = when(is_few).then(_text(col, few or FEW_OF_POSITIVES[clustered])).otherwise(found)
@@ -190,6 +204,8 @@ SHARES_OF_CLASSES = ("of_positives", "of_negatives")
 RATES_OF_CLASSES = ("recall", "fpr")
 # Of a share of hits: its variance, the effective number of what is independent, and of trials.
 MOMENTS = ("variance", "units", "trials")
+# What a hit weighs, and a miss, if weights are what is usual.
+USUAL = ("of_hit", "of_miss")
 
 _TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
 _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
@@ -215,7 +231,8 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
     nothing. Then rows may tell more than they would by themselves, but not more than unweighted
     ones do.
     """
-    is_given = SHARES_OF_CLASSES[0] in units.collect_schema()
+    columns = units.collect_schema()
+    is_given, usual = SHARES_OF_CLASSES[0] in columns, [name for name in USUAL if name in columns]
     # Sorted, so that no sum depends on the order of the rows.
     total = in_order(_RETRIEVED.sort()).over(keys)
     used = units if is_given else units.filter(_RETRIEVED > 0)
@@ -238,6 +255,7 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
             sizes=in_order((pl.col("size") ** 2).sort()),
             spread=in_order((pl.col("off") ** 2).sort()),
             unseen=pl.col("unseen").first(),
+            **{name: pl.col(name).first() for name in usual},
         )
     )
     if is_given:
@@ -289,6 +307,11 @@ def with_moments(points: pl.LazyFrame, z: float) -> pl.LazyFrame:
     variance = pl.col("spread")
     if is_given:
         variance = pl.max_horizontal("spread", _independent() / most)
+    elif USUAL[0] in points.collect_schema():
+        # Of few hits, or misses, the heavy ones may be missing by chance.
+        variance = pl.max_horizontal(
+            "spread", _by_rows(_TP * pl.col(USUAL[0]), _FP * pl.col(USUAL[1]))
+        )
     clusters = 1 / pl.col("sizes")
     found = points.with_columns(share=share_of_sums(z, most=most))
     return found.with_columns(
@@ -311,9 +334,13 @@ def _trials() -> pl.Expr:
     """Return the effective number of rows over what clusters multiply the variance by."""
     hits, misses = pl.col("tp_squares"), pl.col("fp_squares")
     rows = effective_number(_RETRIEVED, hits + misses)
-    by_rows = (hits * _FP**2 + misses * _TP**2) / _RETRIEVED**4
-    as_rows = rows * by_rows / pl.col("variance")
+    as_rows = rows * _by_rows(hits, misses) / pl.col("variance")
     return pl.max_horizontal(pl.min_horizontal(as_rows, rows), "units")
+
+
+def _by_rows(hits: pl.Expr, misses: pl.Expr) -> pl.Expr:
+    """Return the variance if rows are independent, from the squared weights of hits and misses."""
+    return (hits * _FP**2 + misses * _TP**2) / _RETRIEVED**4
 
 
 def share_of_sums(z: float, *, most: pl.Expr | float = 1.0) -> pl.Expr:

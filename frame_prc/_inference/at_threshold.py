@@ -155,6 +155,7 @@ def moved(points: Any, of_choice: Sequence[Any], of: Dialect) -> Any:
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _OF_CELLS = tuple(f"n_{cell}" for cell in _CELLS)
+_LEAST = "least_variance"
 
 
 class Ratio(NamedTuple):
@@ -266,7 +267,13 @@ class AtThreshold(TiedMeasure):
     @property
     def kept(self) -> Sequence[str]:
         """What is kept of a segment."""
-        return ("trials", "has_measure", IS_FEW, *(() if self.is_of_rows else ("has_threshold",)))
+        held = () if self.is_of_rows else ("has_threshold",)
+        return ("trials", _LEAST, "has_measure", IS_FEW, *held)
+
+    @property
+    def variance(self) -> pl.Expr:
+        """The variance, at a held threshold at least that of rows which weigh what is usual."""
+        return pl.col("variance") if self._moves else pl.max_horizontal("variance", _LEAST)
 
     def of_model(self, name: str | None) -> AtThreshold:
         """Return the measure at the thresholds that the table has for a model, or for all."""
@@ -381,6 +388,7 @@ class AtThreshold(TiedMeasure):
             on_negative=on_negative,
             **dict(zip(self.below, self._below(reached, of), strict=True)),
             trials=self._trials(of),
+            **{_LEAST: _of_usual_weights(of)},
             **{IS_FEW: self._has_few_in_a_cell(of) | self._has_few_beyond(of)},
         )
         estimate, shortfall = of.cols(ESTIMATE, SHORTFALL)
@@ -469,6 +477,34 @@ def _effective(of: Dialect, cells: Sequence[str]) -> Any:
     )
     number = effective_number(weight, squares)
     return of.lib.when(weight > 0).then(number).otherwise(0.0)
+
+
+def _of_usual_weights(of: Dialect) -> Any:
+    """Return the variance if rows of a cell weigh what is usual in their class, or on their side.
+
+    Of the few rows of a cell the heavy ones may be missing by chance. The less of both is usual:
+    weights may differ by class, as where negatives were sampled, or along the scores.
+    """
+    col, lib = of.lib.col, of.lib
+    sides = [lib.lit(1.0), lib.lit(1.0)]
+    if of.squares:
+        pairs = (("tp", "fp"), ("fn", "tn"))
+        sides = [
+            (col(f"squares_{a}") + col(f"squares_{b}")) / (col(f"n_{a}") + col(f"n_{b}"))
+            for a, b in pairs
+        ]
+    cells = zip(
+        _OF_CELLS, of.weights_of_rows() * 2, [sides[0]] * 2 + [sides[1]] * 2, INFLUENCE, strict=True
+    )
+    return reduce(
+        add,
+        (
+            lib.when(col(n) > 0)
+            .then(col(n) * lib.min_horizontal(a, b) * col(moved) ** 2)
+            .otherwise(0.0)
+            for n, a, b, moved in cells
+        ),
+    )
 
 
 def _mean(ratios: Sequence[Ratio], of: Dialect) -> tuple[Any, Any, list[Any]]:

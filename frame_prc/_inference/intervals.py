@@ -22,11 +22,13 @@ import polars as pl
 
 from frame_prc._curves.logit_intervals import (
     ESTIMATE,
+    FEW_POSITIVES,
     RANDOM,
     SHORTFALL,
     as_of_none,
     exact_limits,
     limits_of,
+    limits_of_skewed,
     shows_spread,
     status,
     student_quantile,
@@ -135,7 +137,7 @@ def with_interval(
         std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)),
         quantile_of_interval=quantile,
     )
-    table = table.with_columns(**_logit_limits(area, shortfall))
+    table = table.with_columns(**_logit_limits(area, shortfall, measure))
     if not is_boyd:
         table = table.with_columns(_lower_without_bias()).with_columns(**_at_edges(interval))
     if measure is not None and measure.is_share:
@@ -149,10 +151,12 @@ def with_interval(
     )
 
 
-def _logit_limits(area: pl.Expr, shortfall: pl.Expr) -> dict[str, pl.Expr]:
+def _logit_limits(area: pl.Expr, shortfall: pl.Expr, measure: Measure | None) -> dict[str, pl.Expr]:
     # exp of half the width on the logit scale: this way no logit is taken and nothing overflows.
-    half = -pl.col("quantile_of_interval") * pl.col("std_error") / (area * shortfall)
-    return limits_of(area, shortfall, half.exp())
+    half = pl.col("quantile_of_interval") * pl.col("std_error") / (area * shortfall)
+    if measure is not None and measure.counted:
+        return limits_of_skewed(area, shortfall, half)
+    return limits_of(area, shortfall, (-half).exp())
 
 
 def _lower_without_bias() -> pl.Expr:
@@ -164,7 +168,7 @@ def _lower_without_bias() -> pl.Expr:
     bias, low, estimate = pl.col("bias"), pl.col("ci_low"), pl.col(ESTIMATE)
     # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
     less = pl.max_horizontal(estimate - bias, estimate / 10)
-    lower = _logit_limits(less, 1 - less)["ci_low"]
+    lower = _logit_limits(less, 1 - less, None)["ci_low"]
     return pl.when((bias > 0) & (lower < low)).then(lower).otherwise(low).alias("ci_low")
 
 
@@ -183,8 +187,14 @@ def status_of(measure: Measure | None, *, clustered: bool, of_segments: bool = T
     few = measure.few if measure is not None and measure.counted else None
     of_both_classes = measure is not None and measure.of_both_classes
     negatives = pl.col("few_negatives") if of_segments else None
+    fewest = FEW_POSITIVES if measure is None or clustered else measure.fewest
     found: pl.Expr = status(
-        pl.col, negatives, clustered=clustered, few=few, of_both_classes=of_both_classes
+        pl.col,
+        negatives,
+        clustered=clustered,
+        few=few,
+        of_both_classes=of_both_classes,
+        fewest=fewest,
     )
     return found
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from frame_prc._curves.given_thresholds import GivenThresholds
-from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTFALL
+from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, FEW_POSITIVES, SHORTFALL
 from frame_prc._formulas import effective_number, exact_parts, rounding, sizes
 from frame_prc._lazy import segment_join
 from frame_prc._ranking.places import in_parts
@@ -194,6 +194,8 @@ class Measure(ABC):
     of_both_classes: ClassVar[bool] = False
     counted: ClassVar[bool] = False
     of_decisions: ClassVar[bool] = False
+    # The effective number of rows below which it rests on few.
+    fewest: ClassVar[float] = FEW_POSITIVES
     # Columns of its points that say how much of a positive, and of a negative, it is divided by.
     below: ClassVar[tuple[str, ...]] = ()
 
@@ -259,6 +261,11 @@ class Measure(ABC):
     def rests_on(self) -> pl.Expr:
         """The effective number of rows that it rests on, of ``pos, neg``: sums of squares."""
         return effective_number(POSITIVES, pl.col("pos"))
+
+    @property
+    def variance(self) -> pl.Expr:
+        """The variance if rows are independent, of ``variance``: the sum of their squares."""
+        return pl.col("variance")
 
     @property
     def few(self) -> str:
@@ -446,6 +453,8 @@ def spreads_of(sums: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.Laz
         if ranking.squares
         else NEGATIVES.cast(pl.Float64),
     }
+    if not ranking.rows.clustered:
+        numbers["variance"] = measure.variance
     defined = pl.when(measure.is_defined).then(
         pl.col(ESTIMATE, SHORTFALL, "variance", "n_effective")
     )

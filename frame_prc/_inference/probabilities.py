@@ -16,9 +16,17 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
-from frame_prc._formulas import above_average, effective_number, exact_parts, library, told_by
+from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
+from frame_prc._formulas import (
+    ENOUGH_TOLD,
+    above_average,
+    effective_number,
+    exact_parts,
+    library,
+    told_by,
+)
 from frame_prc._inference.measure import (
+    IS_FEW,
     NEGATIVES,
     OF_ANY_CLASS,
     POSITIVES,
@@ -92,6 +100,8 @@ class MeanLoss(TiedMeasure):
     counted = True
     of_hits = False
     few = "few_rows"
+    fewest = ENOUGH_TOLD
+    kept = (IS_FEW,)
     status = OF_ANY_CLASS
     is_defined = POSITIVES + NEGATIVES > 0
 
@@ -152,8 +162,11 @@ class MeanLoss(TiedMeasure):
             )
         )
         summed = of.with_sums(shared, exact={ESTIMATE: "share", SHORTFALL: "left"})
-        measured = of.cols(ESTIMATE, SHORTFALL)
+        measured, squared = of.cols(ESTIMATE, SHORTFALL), rows
+        if of.squares:
+            squared = of.lib.col("positives_squares") + of.lib.col("negatives_squares")
         influences = summed.with_columns(
+            (effective_number(rows, squared) < FEW_POSITIVES).alias(IS_FEW),
             on_positive=above_average(on_positive, left_of_positive, *measured) / rows,
             on_negative=above_average(on_negative, left_of_negative, *measured) / rows,
         )
@@ -334,6 +347,7 @@ def _sums_of_classes(table: pl.LazyFrame) -> pl.LazyFrame:
         "negatives",
         ESTIMATE,
         SHORTFALL,
+        (POSITIVES + NEGATIVES < FEW_POSITIVES).alias(IS_FEW),
         variance=second("positives") + second("negatives"),
         of_negatives=second("negatives"),
         pos=POSITIVES.cast(pl.Float64),

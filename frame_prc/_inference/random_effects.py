@@ -191,7 +191,14 @@ class Series:
         """The periods after the reference that have a variance."""
         used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
-        return _Paths(self._known[used] + self._tau2[used], self._variance, self.sides, shares)
+        variances = self._known[used] + self._tau2[used]
+        return _Paths(variances, self._variance, self.sides, shares, *self._of_tau)
+
+    @cached_property
+    def _of_tau(self) -> tuple[float, int]:
+        """The share that tau has in the variance of a period, and the degrees of freedom of it."""
+        weights, tau2 = self._spread
+        return float(tau2 * weights.mean()), len(weights) - 1
 
     @property
     def _used(self) -> Integers:
@@ -257,7 +264,8 @@ class Series:
             usual = np.median(self.watched.variances)
         else:
             usual = np.nanmedian(self._known[self.reference]) + self._spread[1]
-        paths = _Paths(np.full(looks, usual), self._variance, self.sides, None)
+        usual_periods = np.full(looks, usual)
+        paths = _Paths(usual_periods, self._variance, self.sides, None, *self._of_tau)
         bounds = paths.bounds(error, looks, (), looks)
         drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)
         first = np.full(len(drawn), np.inf)
@@ -272,13 +280,16 @@ class Series:
 class _Paths:
     """The periods that are watched, with the variances of their logits and of the reference.
 
-    ``shares`` says which periods each of them is made of, if they overlap.
+    ``shares`` says which periods each of them is made of, if they overlap. The share ``of_tau`` of
+    the variances is known from so many ``degrees`` of freedom.
     """
 
     variances: Floats
     of_reference: float
     sides: int
     shares: Floats | None
+    of_tau: float
+    degrees: int
 
     def lengths(self, look: int) -> list[int]:
         """Return the numbers of periods that a look compares: 1, 2, 4 and so on."""
@@ -323,6 +334,12 @@ class _Paths:
         found -= of_reference[:, None] * np.sqrt(self.of_reference)
         return found
 
+    def scales(self, draws: int) -> Floats:
+        """Return draws of how much larger standard deviations may be than they seem."""
+        chi2 = np.random.default_rng([0, *b"tau"]).chisquare(self.degrees, draws)
+        found: Floats = np.sqrt(1 - self.of_tau + self.of_tau * self.degrees / chi2)
+        return found
+
     def bounds(self, error: float, looks: int, known: Sequence[float], count: int) -> list[float]:
         """Return the bound of each look; those ``known`` are kept."""
         count = min(count, looks)
@@ -330,7 +347,7 @@ class _Paths:
         if len(found) == count:
             return found
         error_drawn, spent = max(error, _DRAWN), 0.0
-        drawn = self.weighted(self.drawn(_DRAWS))
+        drawn = self.weighted(self.drawn(_DRAWS) * self.scales(_DRAWS)[:, None])
         for look in range(count):
             highest = self.highest(drawn, look)
             if look < len(known):

@@ -366,9 +366,10 @@ STATUSES = {
         "beside positives that stand alone): the area is too high, its interval too narrow"
     ),
     "few_rows": (
-        "fewer than 20 rows, or effective clusters, that the measure rests on; where the rows "
-        "choose the threshold, 30 that choose it, 5 of them beyond it, or a tie in which it jumps: "
-        "then hold one; of two models at a threshold, those that they decide differently"
+        "fewer than 20 rows, or effective clusters, that the measure rests on; losses of which a "
+        "few decide, so that all tell as much as fewer than 8 normal ones; where the rows choose "
+        "the threshold, 30 that choose it, 5 of them beyond it, or a tie in which it jumps: then "
+        "hold one; of two models at a threshold, those that they decide differently"
     ),
     "few_scores": (
         "the model has no more than two scores, so it ranks nothing: pass those that predictions "

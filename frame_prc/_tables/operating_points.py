@@ -31,6 +31,7 @@ from frame_prc._curves.logit_intervals import (
     MOMENTS,
     RATES_OF_CLASSES,
     SHARES_OF_CLASSES,
+    USUAL,
     limits_of_share,
     share_of_units,
     status_of_share,
@@ -287,6 +288,7 @@ def _trials(
         }
     units = _units(points, ranking)
     units = cached(units if scales is None else _of_sample(units, scales))
+    usual = {} if ranking.rows.clustered else _usual_weights()
     held = points.select(*_ROW, "held")
     on, of_units = list(_ROW), {}
     for rate, miss in wrong.items():
@@ -299,9 +301,28 @@ def _trials(
             tp_squares="tp_squares",
             fp_squares=f"{miss}_squares",
             **(_of_sizes() if scales is not None and rate == "precision" else {}),
+            **{name: usual[cell] for name, cell in zip(USUAL, ("tp", miss), strict=True) if usual},
         )
         of_units[rate] = join(held, share_of_units(own, on, z), on=on, how="left")
     return of_units
+
+
+def _usual_weights() -> dict[str, pl.Expr]:
+    """Return what is usual to weigh: of what it is in the class and on the side, the less."""
+
+    def on_side(*cells: str) -> pl.Expr:
+        squares, weights = (
+            in_order(pl.sum_horizontal(f"{cell}{end}" for cell in cells).sort()).over(_ROW)
+            for end in ("_squares", "")
+        )
+        return squares / weights
+
+    reached, missed = on_side("tp", "fp"), on_side("fn", "tn")
+    cells = {"tp": ("fn", reached), "fp": ("fp", reached), "fn": ("fn", missed)}
+    return {
+        cell: pl.min_horizontal(pl.col(f"{of_class}_unseen").fill_nan(None), side.fill_nan(None))
+        for cell, (of_class, side) in cells.items()
+    }
 
 
 def _of_sizes() -> dict[str, pl.Expr]:

@@ -105,7 +105,7 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``ci`` ``recall_low, recall_high``; with ``ascending=True`` always ``ascending``. Sorted
             by the keys, then in the order of the parameters above.
 
-            ``status`` is ``"not_met"`` where no point meets a target (then nulls), ``"missed"`` where
+            ``status`` is ``"not_met"`` where no point meets a target (then nulls), ``"missed"`` if
             one of other rows misses it here, ``"no_guarantee"``, ``"no_threshold"`` for a segment
             given none, ``"few_rows"`` below 20 rows, or as in :func:`average_precision`.
 

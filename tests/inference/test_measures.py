@@ -419,6 +419,7 @@ def rows_of(**cells):
         ("precision_lift", {"tp": 9, "fp": 5, "fn": 19, "tn": 60}, "few_rows"),
         ("precision_lift", {"tp": 9, "fp": 60, "fn": 19, "tn": 60}, "ok"),
         ("brier", {"tp": 60, "fp": 2, "fn": 0, "tn": 60}, "few_rows"),
+        ("brier", {"tp": 60, "fp": 6, "fn": 0, "tn": 60}, "ok"),
         ("brier", {"tp": 60, "fp": 20, "fn": 20, "tn": 60}, "ok"),
     ],
 )

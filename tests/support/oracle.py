@@ -579,14 +579,28 @@ def count_limits(tp: int, fp: int, level: float) -> tuple[float | None, float | 
     share = tp / n
     spread = float(share * (1 - share))
     half = student_quantile(level, n - 1) * student_error(math.sqrt(spread / n), n) / spread
-    low, high = (1 / (1 + fp / tp * math.exp(end)) for end in (half, -half))
+    low, high = skewed_limits(share, half)
     return min(low, tail ** float(1 / n)), high
 
 
+def skewed_limits(share: Fraction, half: float) -> tuple[float, float]:
+    """Return the ends of a logit interval, that towards the nearer of 0 and 1 farther away."""
+    logit, beyond = math.log(share / (1 - share)), half * min(half / 4, 1.0)
+    skew = float(1 - 2 * share)
+    ends = logit - half - beyond * max(skew, 0.0), logit + half + beyond * max(-skew, 0.0)
+    low, high = (1 / (1 + math.exp(min(-end, 700))) for end in ends)
+    return low, high
+
+
 def share_limits(
-    hits: Sequence[tuple[bool, Fraction, Any]], level: float, misses: Sequence[Fraction] = ()
+    hits: Sequence[tuple[bool, Fraction, Any]],
+    level: float,
+    misses: Sequence[Fraction] = (),
+    usual: tuple[Fraction, Fraction] | None = None,
 ) -> tuple[float | None, float | None]:
     """Return the interval of a share from each row's hit, weight and cluster, by definition.
+
+    The variance is at least that of hits and of misses that have the ``usual`` weight.
 
     It is the logit interval by Student's t of the effective clusters, at most the exact one of as
     many trials as the rows tell without a miss. If all are hits, one that was not seen may weigh as
@@ -608,6 +622,13 @@ def share_limits(
             m = min(m, total * sum(misses) / sum(weight**2 for weight in misses))
         return tail ** float(1 / m), 1.0
     variance = sum((found - share * size) ** 2 for found, size in sums.values()) / total**2
+    if usual is not None:
+        of_hits, of_misses = (
+            sum(weight for hit, weight, _ in hits if hit == kind) * weighs
+            for kind, weighs in zip((True, False), usual, strict=True)
+        )
+        least = of_hits * (1 - share) ** 2 + of_misses * share**2
+        variance = max(variance, least / total**2)
     if round(m) < 2 or variance == 0:
         return None, None
     rows = total**2 / sum(weight**2 for _, weight, _ in hits)
@@ -615,6 +636,5 @@ def share_limits(
     trials = min(max(rows * by_rows / variance, m), rows)
     error = student_error(math.sqrt(variance), m)
     half = student_quantile(level, m - 1) * error / float(share * (1 - share))
-    logit = math.log(share / (1 - share))
-    low, high = (1 / (1 + math.exp(min(-end, 700))) for end in (logit - half, logit + half))
+    low, high = skewed_limits(share, half)
     return min(low, tail ** float(1 / trials)), high

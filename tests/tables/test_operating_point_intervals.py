@@ -57,7 +57,7 @@ def test_at_a_given_threshold_they_are_those_of_shares_of_hits(
     columns |= {} if cluster else {"day": pl.int_range(pl.len())}
     own = df.with_columns(**columns, all=pl.lit(0)).filter(pl.col("weight") > 0)
     groups = own.sort(by or "all").group_by(by or "all", maintain_order=True)
-    expected = [limits_of(rows, ci) for _, rows in groups]
+    expected = [limits_of(rows, ci, by_rows=not cluster) for _, rows in groups]
     known = [ends for ends in found.select(LIMITS).rows() if ends != (None,) * 4]
     wanted = [ends for ends in expected if ends != [None] * 4]
     for ends, limits in zip(known, wanted, strict=True):
@@ -66,8 +66,12 @@ def test_at_a_given_threshold_they_are_those_of_shares_of_hits(
         )
 
 
-def limits_of(df: pl.DataFrame, ci: float) -> list[float | None]:
-    """Return the limits by definition: precision among the retrieved, recall among positives."""
+def limits_of(df: pl.DataFrame, ci: float, *, by_rows: bool) -> list[float | None]:
+    """Return the limits by definition: precision among the retrieved, recall among positives.
+
+    A hit, or a miss, usually weighs what rows of its class do, or all on its side of the threshold,
+    if that is less.
+    """
     rows = [
         (oracle.Row(truth, score, Fraction(weight)), day)
         for truth, score, weight, day in df.select("truth", "score", "weight", "day").rows()
@@ -91,10 +95,26 @@ def limits_of(df: pl.DataFrame, ci: float) -> list[float | None]:
             [row.weight for row, _ in rows if row.truth],
         ),
     ]
+    weighs = {
+        (of_class, at): min(
+            usual(row.weight for row, _ in rows if row.truth == of_class),
+            usual(row.weight for (row, _), one in zip(rows, retrieved, strict=True) if one == at),
+        )
+        for of_class in (False, True)
+        for at in (False, True)
+    }
+    cells = [((True, True), (False, True)), ((True, True), (True, False))]
     limits: list[float | None] = []
-    for side, misses in sides:
-        limits += oracle.share_limits(side, ci, misses)
+    for (side, misses), of_side in zip(sides, cells, strict=True):
+        known = tuple(weighs[cell] for cell in of_side) if by_rows else None
+        limits += oracle.share_limits(side, ci, misses, known)
     return limits
+
+
+def usual(weights) -> Fraction:
+    """Return what a row weighs on average, each counted as often as it weighs."""
+    found = [*weights]
+    return sum(w * w for w in found) / sum(found) if found else Fraction(10**9)
 
 
 @every_kind
