@@ -401,7 +401,7 @@ def growing(ranking: Ranking, methods: Sequence[Method], top: Top | None = None)
     only_hits = set(methods) <= _END_METHODS and not _cuts_ties(top)
     grown = (
         running(ranking, HITS if only_hits else STEPS)
-        .filter(ranking.key.retrieved())
+        .filter(ranking.retrieved())
         .with_columns(_BEFORE if only_hits else [])
     )
     if ranking.carried:
@@ -483,7 +483,7 @@ TIE_BOUNDS = ("ap_lowest", "ap_highest")
 def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment`` and the bounds of its average precision over all orders within ties."""
     tp, tp_a = pl.col("tp"), pl.col("tp_a")
-    adds = ranking.key.retrieved() & ~pl.col("opens") & (tp > tp_a)
+    adds = ranking.retrieved() & ~pl.col("opens") & (tp > tp_a)
     ties = running(ranking, TIES).with_columns(tp_a=tp.shift(1), fp_a=pl.col("fp").shift(1))
     for columns in bounds_of_tie(pl.col, weighted=ranking.rows.columns.weighted):
         ties = ties.with_columns(**columns)

@@ -76,8 +76,8 @@ class Counts(Table):
 
 def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
     ranking = rank(rows, squares=squares)
-    scored = ranking.with_score(counts_at_ties(ranking))
-    return ranking.segments.with_keys(scored.with_columns(threshold="score"))
+    counts = counts_at_ties(ranking)
+    return ranking.segments.with_keys(counts.with_columns(threshold="score"))
 
 
 def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:

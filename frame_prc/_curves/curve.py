@@ -193,7 +193,7 @@ def points(ranking: Ranking, keep: Keep = "all") -> pl.LazyFrame:
     """Return one point per score and one that opens each segment, with the segment's totals."""
     holds_rows = _POSITIVES + _NEGATIVES > 0
     kept = running(ranking, TIES if keep == "all" else CORNERS)
-    return kept.filter(ranking.key.retrieved() & holds_rows)
+    return kept.filter(ranking.retrieved() & holds_rows)
 
 
 def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:

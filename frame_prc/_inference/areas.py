@@ -108,7 +108,7 @@ class AveragePrecision(Measure):
         """Return the scores that have positives, with their reference if there is one."""
         hits = running(ranking, HITS)
         has_rows = pl.col(OPENS) | (pl.col("tp") + pl.col("fp") > 0)
-        retrieved = hits.filter(ranking.key.retrieved() & has_rows)
+        retrieved = hits.filter(ranking.retrieved() & has_rows)
         if self.calibration is None:
             return retrieved
         return with_reference(cached(retrieved), ranking, self.calibration)

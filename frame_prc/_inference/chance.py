@@ -142,7 +142,7 @@ def _ties(ranking: Ranking, spec: AreaSpec) -> pl.LazyFrame:
     """Return ``segment, before, end`` of each tie within the top rows: the rows retrieved."""
     ties = running(ranking, TIES).with_columns(end=pl.col("tp") + pl.col("fp"))
     ties = ties.with_columns(before=_END.shift(1))  # at the row that opens a segment, it is 0
-    ties, top = ties.filter(ranking.key.retrieved() & ~pl.col("opens")), spec.top
+    ties, top = ties.filter(ranking.retrieved() & ~pl.col("opens")), spec.top
     if top is not None and top.ties == "expected":
         most = math.floor(top.count)
         ties = ties.filter(most > _BEFORE).with_columns(_END.clip(upper_bound=most))

@@ -13,7 +13,7 @@ over a segment are not, as an engine may have to add them up in parts.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -25,7 +25,7 @@ from frame_prc._formulas import effective_number, exact_parts, rounding, sizes
 from frame_prc._lazy import segment_join
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import TIES, Points, running, single_rows
+from frame_prc._ranking.running_sums import TIES, Points, rows_of_classes, running
 from frame_prc._request.specs import Calibration
 from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
@@ -299,6 +299,12 @@ class Measure(ABC):
         """Return what is added up over the points of each segment."""
         return sums_of(self.influences_of(points, Dialect(ranking)), ranking, self)
 
+    def sums_of_parts(
+        self, parts: Sequence[pl.LazyFrame], ranking: Ranking
+    ) -> Sequence[pl.LazyFrame]:
+        """Return the same for parts, which have the points of whole segments."""
+        return [self.sums_at(part, ranking) for part in parts]
+
     @abstractmethod
     def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return points of any dialect with the influence of their rows, from their sums."""
@@ -367,16 +373,16 @@ class TiedMeasure(Measure):
 
 def retrieved(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Return points that some threshold reaches, with the running sums."""
-    if are_single(ranking, points):
-        return single_rows(ranking)
-    return running(ranking, points).filter(ranking.key.retrieved())
+    return running(ranking, points).filter(ranking.retrieved())
 
 
 def parts_at(ranking: Ranking, points: Points) -> list[pl.LazyFrame]:
-    """Return such points in parts of whole segments; single rows stay together."""
-    rows, at_once = ranking.rows, not are_single(ranking, points)
+    """Return such points in parts of whole segments; single rows in parts of a class."""
+    rows = ranking.rows
+    if are_single(ranking, points):
+        return rows.windowed_together(*rows_of_classes(ranking))
     found = rows.windowed(retrieved(ranking, points))
-    return in_parts(found, at_once=rows.many_in_memory and at_once)
+    return in_parts(found, at_once=rows.many_in_memory)
 
 
 def are_single(ranking: Ranking, points: Points) -> bool:
@@ -401,9 +407,9 @@ def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     return spreads_at(measure.parts(ranking), ranking, measure)
 
 
-def spreads_at(parts: Iterable[pl.LazyFrame], ranking: Ranking, measure: Measure) -> pl.LazyFrame:
+def spreads_at(parts: Sequence[pl.LazyFrame], ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return the same from the points that its sums need, in parts of whole segments."""
-    sums = [measure.sums_at(part, ranking) for part in parts]
+    sums = measure.sums_of_parts(parts, ranking)
     plans = [spreads_of(one, ranking, measure) for one in sums]
     return ranking.rows.windowed_in_parts(plans)[0]
 

@@ -130,13 +130,15 @@ class MeanLoss(TiedMeasure):
         """Whether the best segment is the first from above."""
         return LOSSES[self.of].higher_is_better
 
-    def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    def sums_of_parts(
+        self, parts: Sequence[pl.LazyFrame], ranking: Ranking
+    ) -> Sequence[pl.LazyFrame]:
         """Return what is added up over the scores of each segment; of single rows, by class."""
         if not are_single(ranking, self.summed_points):
-            return super().sums_at(points, ranking)
+            return super().sums_of_parts(parts, ranking)
         of = Dialect(ranking)
-        classes = ranking.rows.once(_moments(points, self.loss, of))
-        return _sums_of_classes(self.beside_rate(_with_means(classes, of), of))
+        classes = ranking.rows.once(ranking.rows.windowed(_moments(parts, self.loss, of)))
+        return [_sums_of_classes(self.beside_rate(_with_means(classes, of), of))]
 
     def beside_rate(self, table: Any, of: Dialect) -> Any:  # noqa: ARG002 - of a ratio
         """Return the measure and its influences, from those of the mean of its loss."""
@@ -269,16 +271,14 @@ def _probability(score: Any) -> Any:
 # --- sums of single rows -------------------------------------------------------------------------
 
 
-def _moments(rows: pl.LazyFrame, loss: str, of: Dialect) -> pl.LazyFrame:
+def _moments(classes: Sequence[pl.LazyFrame], loss: str, of: Dialect) -> pl.LazyFrame:
     """Return the sums of the losses of each class, and of powers of their deviations."""
-    scored = rows.with_columns(probability=_probability(pl.col("score")))
     on_positive, on_negative, *_ = _losses(loss, of)
     table = of.ranking.segments.table.select("segment").sort("segment")
-    for name, is_class, share in (
-        ("positives", pl.col("positive"), on_positive),
-        ("negatives", ~pl.col("positive"), on_negative),
-    ):
-        costs = scored.filter(is_class).select("segment", share=share)
+    shares = (("positives", on_positive), ("negatives", on_negative))
+    for rows, (name, share) in zip(classes, shares, strict=True):
+        scored = rows.with_columns(probability=_probability(pl.col("score")))
+        costs = scored.select("segment", share=share)
         parts = zip(("coarse", "fine"), exact_parts(pl.col("share") * _SCALE), strict=True)
         losses = costs.with_columns(**dict(parts)).set_sorted("segment")
         table = segment_join(table, losses.group_by("segment").agg(_powers(name)))

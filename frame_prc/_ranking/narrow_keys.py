@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._execution import has_numpy
+from frame_prc._formulas import unsigned_zero
 from frame_prc._lazy import join, remembered
 from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.rank_key import RankKey, Scale
@@ -116,13 +117,15 @@ _MOST_MOVES = 4
 class OrderedRows:
     """Rows in ranking order: their sorted keys, and their other columns, if they have any.
 
-    ``values`` are these columns in the order of the numbers that the keys hold.
+    ``values`` are these columns in the order of the numbers that the keys hold, and so are the
+    ``scores``, where keys hold only their first bits.
     """
 
     key: RankKey
     keys: pl.Series
     values: pl.DataFrame
     segments: Segments
+    scores: pl.Series | None = None
 
     @cached_property
     def opening(self) -> pl.Series:
@@ -214,8 +217,6 @@ def sorted_with_rows(
     key: RankKey,
     rows: Rows,
     carried: list[str],
-    *,
-    scored: bool = False,
 ) -> OrderedRows | None:
     """Return sorted keys that hold the number of the row, with the columns carried."""
     narrow = _with_room_for_rows(key, segments, rows)
@@ -224,9 +225,13 @@ def sorted_with_rows(
     # A row number takes less time than a range of integers.
     has_number = "row" in rows.frame.collect_schema()
     numbered = frame if has_number else frame.with_row_index("row")
-    keys = numbered.select(rank_key(narrow, rows, numbered=True)).collect().to_series()
-    # What is carried is in the order of the rows, as numbering segments has kept it.
-    values = rows.used().select("score", *carried).collect(engine="in-memory")
+    names = ["score", *carried]
+    # What is looked up is in the order of the numbers: that of the rows, or of those that moved.
+    beside = names if segments.may_move_rows and not has_number else []
+    found = numbered.select(rank_key(narrow, rows, numbered=True), *beside).collect()
+    keys, values = found["rank_key"], found.select(beside)
+    if not beside:
+        values = rows.used().select(names).collect(engine="in-memory")
     # Only rows that the checks refuse have no key.
     if keys.is_empty() or keys.has_nulls():
         return None
@@ -236,8 +241,15 @@ def sorted_with_rows(
     )
     if ordered is None:
         return None
-    names = [*carried, "score"] if scored and narrow.scale != key.scale else carried
-    return OrderedRows(narrow, ordered, values.select(names).rechunk(), segments)
+    scores = None if narrow.scale == key.scale else _with_one_zero(values["score"], key.scale)
+    return OrderedRows(narrow, ordered, values.select(carried).rechunk(), segments, scores)
+
+
+def _with_one_zero(scores: pl.Series, scale: Scale) -> pl.Series:
+    """Return scores in one chunk, in which -0.0 is 0.0."""
+    may_have_zeros = scores.dtype.is_float() and scale.lowest <= 0
+    one = scores.to_frame().select(unsigned_zero(pl.col("score"), scores.dtype)).to_series()
+    return (one if may_have_zeros else scores).rechunk()
 
 
 def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey | None:

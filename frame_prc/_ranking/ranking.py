@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import polars as pl
@@ -14,6 +14,7 @@ from frame_prc._ranking.narrow_keys import (
     OrderedRows,
     extra_rows,
     rank_key,
+    repeats_scores,
     sampled_scores,
     sorted_alone,
     sorted_keys,
@@ -55,6 +56,13 @@ class Ranking:
     counted: bool = False
     sort: Callable[[], OrderedRows | None] | None = None
     tie_shares: pl.LazyFrame | None = None
+    points: dict[Hashable, pl.LazyFrame] = field(default_factory=dict, repr=False, compare=False)
+
+    def keep_points(self, what: Hashable, make: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
+        """Return points that were made of this ranking before, or make them."""
+        if what not in self.points:
+            self.points.setdefault(what, make())
+        return self.points[what]
 
     @cached_property
     def ordered(self) -> OrderedRows | None:
@@ -80,14 +88,28 @@ class Ranking:
         """The key of the sorted rows; it tells scores apart, but may not hold them."""
         return self.key if self.ordered is None else self.ordered.key
 
+    @property
+    def _scores(self) -> pl.Series | None:
+        """The scores by the numbers that sorted keys hold, if slots do not tell them."""
+        return None if self.ordered is None else self.ordered.scores
+
     def slot(self) -> pl.Expr:
-        """Return the slot of the score of sorted rows, which say whether they are ``opens``."""
-        if self.sorted_key.scale == self.key.scale:
-            slot = self.sorted_key.slot()
-        else:
-            own = self.key.scale.slot(pl.col("score"))
-            slot = pl.when("opens").then(pl.lit(0, pl.Int64)).otherwise(own)
-        return slot.cast(self.key.dtype).alias("slot")
+        """Return what tells the score of sorted rows: its slot, or the number of its row."""
+        key = self.sorted_key
+        if self._scores is None:
+            return key.slot().cast(self.key.dtype)
+        row = pl.when(~key.unretrieved()).then(key.row()) if self.may_lack_scores else key.row()
+        return row.alias("slot")
+
+    def retrieved(self) -> pl.Expr:
+        """Return whether a threshold reaches a row, from its column ``slot``."""
+        return self.key.retrieved() if self._scores is None else pl.col("slot").is_not_null()
+
+    @property
+    def may_lack_scores(self) -> bool:
+        """Whether a row may never be retrieved."""
+        # Of binned rows too, whose values are not known: a score may be below all thresholds.
+        return self.rows.columns.request.missing == "unretrieved" or self.rows.values is None
 
     @property
     def carried(self) -> list[str]:
@@ -119,6 +141,12 @@ class Ranking:
 
     def with_score(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Add ``score`` from the column ``slot``; null for rows that are never retrieved."""
+        if self._scores is not None:
+            return frame.with_columns(score=pl.lit(self._scores).gather("slot"))
+        return self.with_score_of_slot(frame)
+
+    def with_score_of_slot(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the same where rows need not be sorted, so that slots are those of the key."""
         score = pl.when(self.key.retrieved()).then(self.key.scale.score(pl.col("slot")))
         if self.levels is None:
             return frame.with_columns(score=score)
@@ -184,10 +212,11 @@ def _narrowed(ranking: Ranking, frame: pl.LazyFrame, *, scored: bool) -> Ranking
     """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart."""
     key, carried = ranking.key, ranking.carried
     asked = frame, ranking.segments, key, ranking.rows
-    if scored:
+    if scored and not key.row_bits:
+        if not carried and repeats_scores(ranking.rows):
+            return ranking  # many rows share a slot, and each would be looked at again
         # Not now: what needs no order would sort in vain.
-        sort = partial(sorted_with_rows, *asked, carried, scored=True)
-        return replace(ranking, sort=sort) if carried and not key.row_bits else ranking
+        return replace(ranking, sort=partial(sorted_with_rows, *asked, carried))
     if key.row_bits or carried:
         found = sorted_with_rows(*asked, carried)
     else:

@@ -94,7 +94,7 @@ EACH_ROW = Points(each_row=True)
 
 
 def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment``, ``slot`` and the sums ``pos`` and ``neg`` at each score, in order."""
+    """Return ``segment``, ``score`` and the sums ``pos`` and ``neg`` at each score, in order."""
     rows = ranking.rows
     if rows.many_in_memory and not ranking.carried and not repeats_scores(rows):
         return _counts_of_runs(ranking)
@@ -103,7 +103,8 @@ def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
     amounts = ranking.amounts(key)
     totals = (amount.cast(dtype).sum().alias(name) for name, amount in amounts.items())
     ties = ranking.frame.group_by(key.tie()).agg(totals).sort("rank_key")
-    return ties.select(key.segment(), key.slot(), pl.exclude("rank_key"))
+    slots = ties.select(key.segment(), key.slot(), pl.exclude("rank_key"))
+    return ranking.with_score_of_slot(slots)
 
 
 def _counts_of_runs(ranking: Ranking) -> pl.LazyFrame:
@@ -112,7 +113,7 @@ def _counts_of_runs(ranking: Ranking) -> pl.LazyFrame:
     pos, both = (total - total.shift(1) for total in (found, seen))
     ties = _counts_at(ranking, TIES).with_columns(pos=pos, neg=both - pos)
     scores = ties.filter(~key.opens())
-    return scores.select(key.segment(), key.slot(), "pos", "neg")
+    return ranking.with_score(scores.select(key.segment(), ranking.slot(), "pos", "neg"))
 
 
 def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
@@ -128,6 +129,16 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
         ``n_terms``, the number of terms in the sums of a segment, each of which may round them.
         With clusters also ``tp_squared, tp_times_fp, fp_squared``, sums over the clusters.
     """
+    rows = ranking.rows
+    shared = rows.kept is not None and rows.many_in_memory and not ranking.carried
+    if not shared or points not in (HITS, STEPS):
+        return _running(ranking, points)
+    # Few of the rows, which several verbs use: they are kept, and hits are among steps.
+    steps = ranking.keep_points(STEPS, lambda: rows.windowed(_running(ranking, STEPS)))
+    return steps if points == STEPS else steps.drop("tp_a", "fp_a")
+
+
+def _running(ranking: Ranking, points: Points) -> pl.LazyFrame:
     columns = ["tp", "fp", "positives", "negatives", "opens"]
     if points.beside_previous:
         columns += ["tp_a", "fp_a"]
@@ -161,7 +172,7 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     number of the row in its segment, from 1, and whether it is the first of its score.
     """
     key, ends, place = ranking.sorted_key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
-    unretrieved = key.unretrieved() if _may_lack_scores(ranking) else pl.lit(value=False)
+    unretrieved = key.unretrieved() if ranking.may_lack_scores else pl.lit(value=False)
     marked = ranking.in_order.with_row_index("seen").with_columns(
         key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
     )
@@ -179,27 +190,19 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
 
 def has_tied_rows(ranking: Ranking) -> bool:
     """Return whether :func:`tied_rows` may have rows beside those that open segments."""
-    if not ranking.rows.many_in_memory or _may_lack_scores(ranking):
+    if not ranking.rows.many_in_memory or ranking.may_lack_scores:
         return True
     is_tied = ranking.in_order.select((~ranking.sorted_key.ends_tie()).any())
     return bool(is_tied.collect(engine="in-memory").item())
 
 
-def _may_lack_scores(ranking: Ranking) -> bool:
-    """Return whether a row may never be retrieved."""
-    # Of binned rows too, whose values are not known: a score may be below all thresholds.
-    rows = ranking.rows
-    return rows.columns.request.missing == "unretrieved" or rows.values is None
-
-
-def single_rows(ranking: Ranking) -> pl.LazyFrame:
-    """Return rows that count as one in ranking order, each with its class."""
-    key = ranking.sorted_key
-    rows = ranking.in_order.with_columns(key.opens()).select(
-        key.segment(), ranking.slot(), "opens", positive=key.positive()
-    )
-    scored = ranking.with_score(rows.filter(~pl.col("opens")))
-    return scored.select("segment", "positive", "score").set_sorted("segment")
+def rows_of_classes(ranking: Ranking) -> list[pl.LazyFrame]:
+    """Return the positive and the negative rows that count as one, each in ranking order."""
+    key, found = ranking.sorted_key, []
+    for of_class in (key.positive() & ~key.opens(), ~key.positive()):
+        rows = ranking.in_order.filter(of_class).select(key.segment(), ranking.slot())
+        found.append(ranking.with_score(rows).select("segment", "score").set_sorted("segment"))
+    return found
 
 
 def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
@@ -294,7 +297,7 @@ def _with_corners(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     segment or the last that is retrieved.
     """
     key, ends, hit = ranking.sorted_key, pl.col("ends"), pl.col("hit")
-    is_last = key.unretrieved().shift(-1) if _may_lack_scores(ranking) else pl.lit(value=False)
+    is_last = key.unretrieved().shift(-1) if ranking.may_lack_scores else pl.lit(value=False)
     marked = ranked.with_columns(key.opens(), ends=key.ends_tie(), hit=key.positive())
     beside_hit = hit.shift(-1, fill_value=True) | pl.col("opens").shift(1)
     beside_tie = ~ends.shift(1) | ~ends.shift(-1, fill_value=True)

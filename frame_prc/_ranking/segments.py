@@ -71,6 +71,11 @@ class Segments:
     keys: list[str]
     key_range: KeyRange | None = None
 
+    @property
+    def may_move_rows(self) -> bool:
+        """Whether rows get their numbers by a join."""
+        return bool(self.keys) and self.key_range is None
+
     def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
         """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
         if not self.keys:

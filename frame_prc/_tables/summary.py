@@ -170,7 +170,7 @@ class Summary(Table):
         """Return the scorecards."""
         if self.shrink and rows.many_in_memory and rows.kept is None:
             rows = replace(rows, kept={})  # the plain areas are used twice
-        segments = rows.once(self._scorecards(rows, self.calibration))
+        segments = rows.once(rows.windowed(self._scorecards(rows, self.calibration)))
         if self.shrink:
             segments = rows.once(self._with_shrunken(segments, rows))
         table = self._with_overall(segments, rows) if self.overall else segments
