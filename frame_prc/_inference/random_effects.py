@@ -162,13 +162,19 @@ class Series:
         return bool(has_variance) and int(known.sum()) >= _LEAST
 
     @cached_property
-    def _spread(self) -> tuple[Floats, float]:
-        """The weights of the periods of the reference that have a value, and tau squared."""
+    def _told(self) -> tuple[float, int]:
+        """Cochran's Q of the periods of the reference that have a value, and its degrees."""
         used = np.isfinite(self.logits[self.reference])
-        y, v = self.logits[self.reference][used], self._known[self.reference][used]
+        y, w = self.logits[self.reference][used], 1 / self._known[self.reference][used]
+        return float(np.sum(w * (y - np.average(y, weights=w)) ** 2)), len(y) - 1
+
+    @cached_property
+    def _spread(self) -> tuple[Floats, float]:
+        """The weights of these periods, and tau squared."""
+        used, (q, degrees) = np.isfinite(self.logits[self.reference]), self._told
+        v = self._known[self.reference][used]
         w = 1 / v
-        q = float(np.sum(w * (y - np.average(y, weights=w)) ** 2))
-        tau2 = max(0.0, (q - (len(y) - 1)) / (w.sum() - np.sum(w**2) / w.sum()))
+        tau2 = max(0.0, (q - degrees) / (w.sum() - np.sum(w**2) / w.sum()))
         return 1 / (v + tau2), tau2
 
     @cached_property
@@ -192,13 +198,7 @@ class Series:
         used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
         variances = self._known[used] + self._tau2[used]
-        return _Paths(variances, self._variance, self.sides, shares, *self._of_tau)
-
-    @cached_property
-    def _of_tau(self) -> tuple[float, int]:
-        """The share that tau has in the variance of a period, and the degrees of freedom of it."""
-        weights, tau2 = self._spread
-        return float(tau2 * weights.mean()), len(weights) - 1
+        return _Paths(variances, self._variance, self.sides, shares, *self._told)
 
     @property
     def _used(self) -> Integers:
@@ -265,7 +265,7 @@ class Series:
         else:
             usual = np.nanmedian(self._known[self.reference]) + self._spread[1]
         usual_periods = np.full(looks, usual)
-        paths = _Paths(usual_periods, self._variance, self.sides, None, *self._of_tau)
+        paths = _Paths(usual_periods, self._variance, self.sides, None, *self._told)
         bounds = paths.bounds(error, looks, (), looks)
         drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)
         first = np.full(len(drawn), np.inf)
@@ -280,16 +280,16 @@ class Series:
 class _Paths:
     """The periods that are watched, with the variances of their logits and of the reference.
 
-    ``shares`` says which periods each of them is made of, if they overlap. The share ``of_tau`` of
-    the variances is known from so many ``degrees`` of freedom.
+    ``shares`` says which periods each of them is made of, if they overlap. How much periods vary
+    is known from a ``q`` of the reference, with so many ``degrees`` of freedom.
     """
 
     variances: Floats
     of_reference: float
     sides: int
     shares: Floats | None
-    of_tau: float
-    degrees: int
+    q: float = 0.0
+    degrees: int = 1
 
     def lengths(self, look: int) -> list[int]:
         """Return the numbers of periods that a look compares: 1, 2, 4 and so on."""
@@ -335,9 +335,13 @@ class _Paths:
         return found
 
     def scales(self, draws: int) -> Floats:
-        """Return draws of how much larger standard deviations may be than they seem."""
+        """Return draws of standard deviations, over those that q suggests.
+
+        The part of the variance that is due to tau is known as one of so many degrees is.
+        """
+        of_tau = 1 - self.degrees / max(self.q, self.degrees)
         chi2 = np.random.default_rng([0, *b"tau"]).chisquare(self.degrees, draws)
-        found: Floats = np.sqrt(1 - self.of_tau + self.of_tau * self.degrees / chi2)
+        found: Floats = np.sqrt(1 - of_tau + of_tau * self.degrees / chi2)
         return found
 
     def bounds(self, error: float, looks: int, known: Sequence[float], count: int) -> list[float]:

@@ -7,7 +7,6 @@ of a given share score higher.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -102,18 +101,16 @@ class Probabilities:
             "precision_lift": tp / (tp + fp) / prevalence,
         }[name]
 
-    def intervals(self, names: tuple[str, ...]) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Yield each measure with its intervals in all draws, and with a status of its own."""
-        s = self.scenario
-        for name in names:
-            held = self.at if name in AT else None
-            asked = {"by": "draw", "ci": LEVEL, "measures": name, "at": held, **s.options}
-            found = pl.concat(
-                frame_prc.summary(rows, "truth", self.probability("score_0"), **asked)
-                for rows in s.frames(1)
-            )
-            own = [pl.col(f"{name}_{end}").alias(f"ci_{end}") for end in ("low", "high")]
-            yield name, found.filter(pl.col(name).is_not_null()).with_columns(own)
+    def intervals(self, name: str) -> pl.DataFrame:
+        """Return the intervals of a measure in all draws that have it."""
+        s, held = self.scenario, self.at if name in AT else None
+        asked = {"by": "draw", "ci": LEVEL, "measures": name, "at": held, **s.options}
+        found = pl.concat(
+            frame_prc.summary(rows, "truth", self.probability("score_0"), **asked)
+            for rows in s.frames(1)
+        )
+        own = [pl.col(f"{name}_{end}").alias(f"ci_{end}") for end in ("low", "high")]
+        return found.filter(pl.col(name).is_not_null()).with_columns(own)
 
     def equal_models(self, name: str) -> pl.DataFrame:
         """Return the comparisons of two models that are equally good."""

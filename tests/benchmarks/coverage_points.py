@@ -36,8 +36,9 @@ class Cell:
     """A distribution and the numbers of rows drawn from it.
 
     ``cluster`` copies each row so many times, into one cluster. ``ties`` rounds scores to tenths.
-    ``weights`` are lognormal with this spread, those of negatives times ``negative_weight``. With
-    ``deployed`` the rows are evaluated at this prevalence.
+    ``weights`` are lognormal with this spread, those of negatives times ``negative_weight``; so
+    many ``heavy`` rows, of either class, hold half of all weight. With ``deployed`` the rows are
+    evaluated at this prevalence.
     """
 
     positives: int
@@ -49,10 +50,11 @@ class Cell:
     weights: float = 0.0
     negative_weight: float = 1.0
     deployed: float | None = None
+    heavy: int = 0
 
     @property
     def weighted(self) -> bool:
-        return self.weights > 0 or self.negative_weight != 1
+        return self.weights > 0 or self.negative_weight != 1 or self.heavy > 0
 
     @property
     def negatives(self) -> int:
@@ -71,12 +73,17 @@ class Cell:
     def _kind(self) -> str:
         if self.deployed is not None:
             return f"deployed at {self.deployed:g}"
+        if self.heavy:
+            return f"{self.heavy} rows hold half of the weight"
         return f"weights {self.weights}, {self.negative_weight}" if self.weighted else ""
 
     def rows(self, seed: int = 0) -> pl.DataFrame:
         rng, n = np.random.default_rng(seed), self.positives + self.negatives
         truth = np.tile(np.arange(n) < self.positives, self.draws)
         score = rng.standard_normal(truth.size) + self.separation * truth
+        # Scores are in no order, so any rows may be the heavy ones: as many of both classes.
+        place = np.tile(np.minimum(np.arange(n), n - 1 - np.arange(n)), self.draws)
+        much = n / self.heavy - 1 if self.heavy else 1.0
         frame = pl.DataFrame(
             {
                 "draw": np.repeat(np.arange(self.draws), n),
@@ -84,7 +91,8 @@ class Cell:
                 "score": np.round(score, 1) if self.ties else score,
                 "cluster": np.arange(truth.size),
                 "weight": np.exp(self.weights * rng.standard_normal(truth.size))
-                * np.where(truth, 1.0, self.negative_weight),
+                * np.where(truth, 1.0, self.negative_weight)
+                * np.where(place < self.heavy // 2, much, 1.0),
             }
         )
         return pl.concat([frame] * self.cluster) if self.cluster > 1 else frame
@@ -218,7 +226,7 @@ HELD = [
     Cell(200, 1 / 11, separation, draws=1000, weights=weights, negative_weight=negative)
     for separation in (1.5, 3.0)
     for weights, negative in [(0.0, 1.0), (0.8, 1.0), (0.0, 10.0), (0.0, 1000.0)]
-]
+] + [Cell(400, 0.5, 2.0, draws=1000, heavy=20)]
 
 
 def held(cells: Iterable[Cell] = tuple(HELD)) -> Iterator[Row]:

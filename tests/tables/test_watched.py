@@ -105,6 +105,18 @@ def test_bounds_keep_the_error_on_draws_of_their_own():
     assert shares[14] == pytest.approx(0.025, abs=0.004)  # half of it after half of the looks
 
 
+def test_bounds_allow_for_how_little_a_reference_tells_of_how_periods_vary():
+    def bound(q, degrees):
+        return _Paths(np.ones(10), 0.1, 1, None, q, degrees).bounds(0.05, 10, (), 10)[0]
+
+    assert bound(5.0, 7) == bound(7.0, 7) == bound(0.0, 1)
+    assert bound(7.0, 7) < bound(20.0, 7) < bound(60.0, 7)
+    assert bound(60.0, 7) > bound(60.0 * 200 / 7, 200)
+    # Where all variance is that between periods, a single look has the tail of Student's t.
+    alone = _Paths(np.ones(1), 0.0, 1, None, 1e9, 7).bounds(0.05, 1, (), 1)[0]
+    assert alone == pytest.approx(1.895, rel=0.02)
+
+
 def test_a_smaller_error_has_higher_bounds_that_keep_it_too():
     paths = _Paths(np.ones(10), 0.0, 1, None)
     wide, narrow = (paths.bounds(error, 10, (), 10) for error in (0.05, 0.005))
