@@ -12,7 +12,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, CurveFrame, Extras, read_curve
-from frame_prc._curves.logit_intervals import limits_of_share, moments_of_clusters
+from frame_prc._curves.logit_intervals import BELIEVED, limits_of_share, moments_of_clusters
 from frame_prc._execution import has_numpy
 from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
@@ -207,7 +207,7 @@ class EvaluatedSegments:
         if self.calibration is not None:
             measured = Measured("calibrated_average_precision", self.calibration)
         table = Shrunken(measured, self.level).finished(self.given).collect()
-        known = table.filter(status="ok").drop_nulls("probability_worst")
+        known = table.filter(pl.col("status").is_in(BELIEVED)).drop_nulls("probability_worst")
         return known.sort("probability_worst", descending=True, maintain_order=True)
 
     def _numbered(self, table: Table, rows: Rows) -> pl.DataFrame:

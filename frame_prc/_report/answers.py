@@ -289,7 +289,7 @@ def _differing(found: Evaluation) -> tuple[str, str]:
 def _none_by_itself(found: Evaluation, rest: str) -> tuple[str, str]:
     """Return what is shown of the segments as a whole, where none is shown to differ."""
     kind, row = isolated(kind_of_segments(found)), _heterogeneity(found)
-    if row["status"] != "ok" or row["p_value"] is None or row["p_value"] >= found.alpha:
+    if row["status"] not in BELIEVED or row["p_value"] is None or row["p_value"] >= found.alpha:
         return f"No {kind} is shown to differ from the others", rest
     name, probability = _likely_worst(found)
     worst = f"; {name} is probably the worst" if probability >= SURE else ""
