@@ -317,8 +317,10 @@ def _each_of(
     """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it."""
     held = {} if at is None else _held(asked, at, names)
     prevalences = {"calibrated_average_precision": calibrate}
+    parameter = asked.partition("=")[0]
     return [
-        _measured(request, name, prevalences.get(name), held.get(name), asked) for name in names
+        _measured(request, name, prevalences.get(name), held.get(name), f"{parameter}={name!r}")
+        for name in names
     ]
 
 

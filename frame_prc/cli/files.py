@@ -436,7 +436,10 @@ def _where(text: str, source: Source) -> pl.Expr:
     dtype = source.schema[name]
     value = from_text(word, pl.Float64() if dtype.is_integer() and "." in word else dtype)
     if isinstance(value, str) and dtype not in (pl.String, pl.Categorical, pl.Enum):
-        raise ColumnError(f"where={text!r} compares {word!r} with a column of dtype {dtype}")
+        raise ColumnError(
+            f"where={text!r} compares {word!r} with a column of dtype {dtype}",
+            "a value of this dtype, such as 2024-01-31 for a date",
+        )
     return _OPERATORS[sign](named(name), pl.lit(value))
 
 

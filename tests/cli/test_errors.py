@@ -206,15 +206,16 @@ ap days.csv -t late -s score -b day:1w,day:1mo
 ap rows.csv -t late -s score --ci x
     --ci x is not a level. Allowed: a number between 0 and 1.
 summary rows.csv -t late -s score --measures precision,recall
-    --measures precision,recall is given without --at. Allowed: --at threshold=0.5. Hint:
-    frame-prc points --recall 0.9 chooses one: hold it to other rows than those.
+    --measures precision is given without --at. Allowed: --at threshold=0.5. Hint: frame-prc
+    points --recall 0.9 chooses one: hold it to other rows than those.
 ap rows.csv -t late -s score --where region
     --where region is not a condition. Allowed: a column, one of =, !=, <, <=, >, >=, and a value.
     Hint: --where carrier=UA.
 ap rows.csv -t late -s score --where regoin=north
     --where regoin=north names 'regoin', which is not a column. Hint: did you mean 'region'?
 ap rows.csv -t late -s score --where w>=many
-    --where 'w>=many' compares 'many' with a column of dtype Float64.
+    --where 'w>=many' compares 'many' with a column of dtype Float64. Allowed: a value of this
+    dtype, such as 2024-01-31 for a date.
 ap rows.csv -t late -s score --memory 2G
     --memory 2G is not a size. Allowed: a size such as 2GB or 1.5GiB.
 ap rows.csv -t late -s score --memory 1e3MB

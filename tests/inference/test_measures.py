@@ -479,7 +479,7 @@ def test_the_error_of_an_average_is_that_of_its_values(kind, name):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"measures": "precision"}, "measure='precision' is given without at="),
+        ({"measures": "precision"}, "measures='precision' is given without at="),
         ({"at": AT}, "at= is given with measures="),
         ({"measures": "recall", "at": 0.5}, "at=0.5 is not where 'recall' is measured"),
         (

@@ -98,7 +98,7 @@ def test_area_is_that_of_scikit_learn(kind, f):
 @pytest.mark.parametrize(
     ("at", "says"),
     [
-        (None, "measure='partial_roc_auc' is given without at=. Allowed: at={'fpr': 0.1}"),
+        (None, "measures='partial_roc_auc' is given without at=. Allowed: at={'fpr': 0.1}"),
         ({"threshold": 0.5}, "at={'threshold': 0.5} is not where 'partial_roc_auc' is measured"),
         ({"fpr": 0}, "at={'fpr': 0} is where 'partial_roc_auc' cannot be measured"),
     ],
