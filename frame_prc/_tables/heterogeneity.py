@@ -130,7 +130,18 @@ class Heterogeneity(Table):
         if self.test == "permutation":
             rows.check_no_strata("test='permutation'")
         has_null = self.measured.name in PERMUTED and not rows.stratified
+        has_null &= not self._has_too_many(rows)
         return self.test != "q" and has_null and not is_sums and has_numpy()
+
+    @property
+    def _most_rows(self) -> int:
+        """How many rows of a model are permuted at most."""
+        return _MOST_ROWS_IF_ASKED if self.test == "permutation" else _MOST_ROWS
+
+    def _has_too_many(self, rows: Rows) -> bool:
+        """Return whether each model is known to have more rows, without a look at them."""
+        all_count = rows.usable is None and not rows.has_counts and rows.columns.model is None
+        return rows.values is not None and all_count and rows.values.height > self._most_rows
 
     def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:
         """Return the rows of the models whose segments are compared by permutation."""
@@ -172,7 +183,7 @@ class Heterogeneity(Table):
             | (pl.col("positives") < few_positives)
             | (pl.col("misplaced") < _FEW_MISPLACED)
         )
-        few_rows = pl.col("rows") <= (_MOST_ROWS_IF_ASKED if is_asked else _MOST_ROWS)
+        few_rows = pl.col("rows") <= self._most_rows
         enough = pl.col("compared") >= _FEWEST
         return compared.filter(enough & few_rows & (pl.lit(is_asked) | many)).select("number")
 
