@@ -88,13 +88,13 @@ def interrupted(running: subprocess.Popen, *, until, by=signal.SIGINT) -> tuple[
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
+def test_a_signal_while_it_computes_leaves_what_was_there(here, long_file, by):
     (here / "old.csv").write_text("old")
     # It would take hours; and NumPy, which does it, knows nothing of Ctrl-C.
     bootstrap = ["--ci", ".9", "--bootstrap", "1000000"]
     # Started by nohup, it would ignore a hangup, and so do its children.
     default = {"preexec_fn": lambda: signal.signal(by, signal.SIG_DFL)}
-    running = start("ap", "rows.parquet", *ASKED, *bootstrap, "-o", "old.csv", **default)
+    running = start("ap", long_file, *ASKED, *bootstrap, "-o", "old.csv", **default)
     ended = interrupted(running, until=lambda: leftovers(here), by=by)
     assert ended == (128 + by, b"", b"")
     assert (here / "old.csv").read_text() == "old"
