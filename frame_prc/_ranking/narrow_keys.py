@@ -307,9 +307,8 @@ def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) ->
     differs = score.ne_missing(other)
     if not differs.any():
         return shared.clear()
-    rows = keys.to_frame().lazy().select(tie=key.tie()).with_columns(place=shared)
-    mixed = rows.filter(differs).select(pl.col("tie").unique())
-    return join(rows, mixed, on="tie", how="semi").sort("place").collect()["place"]
+    ties = keys.to_frame().select(key.tie()).to_series()
+    return shared.filter(ties.is_in(ties.filter(differs).unique().implode()))
 
 
 def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.Series:

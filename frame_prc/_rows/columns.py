@@ -58,7 +58,7 @@ class Columns:
         roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
         return roles | self.optional
 
-    @property
+    @cached_property
     def optional(self) -> dict[str, Column]:
         """The columns of the roles that a request need not have."""
         found = {role: getattr(self, role) for role in _OPTIONAL}
