@@ -337,11 +337,12 @@ class _Paths:
     def scales(self, draws: int) -> Floats:
         """Return draws of standard deviations, over those that q suggests.
 
-        The part of the variance that is due to tau is known as one of so many degrees is.
+        The part of the variance that is due to tau is known as one of so many degrees is; of fewer
+        than 7 nothing would be an alarm.
         """
-        of_tau = 1 - self.degrees / max(self.q, self.degrees)
-        chi2 = np.random.default_rng([0, *b"tau"]).chisquare(self.degrees, draws)
-        found: Floats = np.sqrt(1 - of_tau + of_tau * self.degrees / chi2)
+        of_tau, degrees = 1 - self.degrees / max(self.q, self.degrees), max(self.degrees, 7)
+        chi2 = np.random.default_rng([0, *b"tau"]).chisquare(degrees, draws)
+        found: Floats = np.sqrt(1 - of_tau + of_tau * degrees / chi2)
         return found
 
     def bounds(self, error: float, looks: int, known: Sequence[float], count: int) -> list[float]:
@@ -370,6 +371,6 @@ class _Paths:
 
 def _at_error(bound: float, error: float, other: float) -> float:
     """Return what the bound of an error is at another: the tail beyond it is in proportion."""
-    if error == other:
-        return bound
-    return -_NORMAL.inv_cdf(min(_NORMAL.cdf(-bound) * other / error, 0.5))
+    tail = min(_NORMAL.cdf(-bound) * other / error, 0.5)
+    # Beyond what a tail can be as a number, a bound is hardly farther at a smaller error.
+    return bound if error == other or tail == 0 else -_NORMAL.inv_cdf(tail)

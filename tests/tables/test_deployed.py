@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import oracle
 import polars as pl
 import pytest
 from exact import segments
@@ -177,7 +178,7 @@ def by_influence(df, threshold, prevalence, units):
     least = p * (1 - p) * reached.sum() / (reached.sum() - 1) / most
     error = np.sqrt(max(variance, least))
     half = student.isf(0.025, 1 / shares - 1) * error / (p * (1 - p))
-    ends = [1 / (1 + (1 - p) / p * np.exp(end)) for end in (half, -half)]
+    ends = oracle.skewed_limits(p, half)
     classes = truth.sum(), (~truth).sum()
     return tuple(seen_from(prevalence, end, *classes) for end in ends)
 
