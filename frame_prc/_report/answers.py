@@ -440,7 +440,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     point, target = found.best_point, _target_text(found)
     if point is None and found.of_best[AVERAGE_PRECISION] is None:
         return None
-    name = isolated(found.best) if len(found.models) > 1 else "score"
+    name = isolated(found.best) if "truth" in found.asked.classes else "score"
     if point is None:
         return Answer("threshold", "Which threshold", f"No threshold of {name} has {target}", ".")
     relation = "≤" if found.asked.ascending else "≥"

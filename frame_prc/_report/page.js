@@ -389,6 +389,8 @@
     at: point.at, few: point.predicted < FEW_ALERTS,
   })));
   const where = () => (byId("where")?.value ? Number(byId("where").value) : WHOLE);
+  const SAME = {alerts: "as many alerts", recall: "the same recall"};
+  const sameNow = () => SAME[byId("same")?.value ?? "alerts"];
   const linesIn = segment => data.thresholds.lines.filter(line => line.segment === segment);
   const rateRows = () => linesIn(where()).flatMap(line => grid.map((_, place) => at(line, place)));
 
@@ -436,6 +438,7 @@
     if (!byId("meters")) return;
     const all = pointsIn(WHOLE);
     const points = all.length > 3 ? [all[data.thresholds.best]] : all;
+    if (points.length > 1) byId("alike").textContent = sameNow() ? `At ${sameNow()}` : "At the same score";
     fill(byId("meters").tBodies[0], ...points.map(point => make("tr", {},
       make("th", {scope: "row"}, breakable(point.model)),
       make("td", {}, point.at),
@@ -475,9 +478,8 @@
   function drawCounts(points, threshold) {
     const counts = byId("counts");
     const relation = data.ascending ? "≤" : "≥";
-    const same = {alerts: " or with as many alerts", recall: " or at the same recall"}[byId("same")?.value];
     fill(counts.caption, make("span", {},
-      `Alerts at a score ${relation} ${threshold}${same ?? ""}, in `, isolated(nameOf(where()))));
+      `Alerts at a score ${relation} ${threshold}${several && sameNow() ? ` or at ${sameNow()}` : ""}, in `, isolated(nameOf(where()))));
     const head = ["Model", ...COUNTS.map(([, label]) => label)];
     fill(counts.tHead, make("tr", {}, ...head.map(text =>
       make("th", {scope: "col", textContent: text}))));

@@ -390,6 +390,9 @@ STATUSES = {
     "no_reference": "fewer than two of the first periods have a value, or none a standard error",
     "plan_ended": "the period comes after the last look of the plan",
     "not_met": "no threshold meets the target",
-    "missed": "a threshold that was chosen on other rows misses its target on these",
+    "missed": (
+        "a threshold that was chosen on other rows misses its target on these, which may be by "
+        "chance: see its interval"
+    ),
     "no_guarantee": "too few rows, or scores too weak, to meet the target with the `guarantee=`",
 }

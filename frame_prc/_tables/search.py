@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, reduce
 from itertools import chain, pairwise
 from math import copysign, erf, sqrt
@@ -293,6 +294,8 @@ def _rounded(ends: pl.Series) -> pl.Series:
 def _text(value: object) -> str:
     if value is None:
         return "null"
+    if isinstance(value, datetime):
+        return str(value).removesuffix(" 00:00:00")
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 

@@ -338,7 +338,9 @@ def execute(command: Command, given: Values) -> int:
         _say(note)
     if frame is None:
         return errors.SUCCESS
-    identifying = [*_IDENTIFYING, *names_of_keys(asked["by"] or ())]
+    several = "measure" in frame.columns and frame["measure"].n_unique() > 1
+    of_measure = ["measure"] if several else []
+    identifying = [*_IDENTIFYING, *of_measure, *names_of_keys(asked["by"] or ())]
     if path is None:
         output.show(wanted.of(frame.lazy()).collect(), form, identifying)
     judged = _new_rows(frame, asked)

@@ -219,7 +219,8 @@ class Evaluation(
         sizes = {name: amount.sum() for name, amount in positives.items()}
         table = aggregated(rows.used(), rows.keys, **sizes).collect()
         models = table["key_0"].n_unique() if rows.columns.several_models and table.height else 1
-        segments = table.unique(rows.keys[len(rows.model_keys) :]) if keys else table
+        own = rows.keys[len(rows.model_keys) :]
+        segments = table.group_by(own).agg(pl.min("pos", "neg")) if keys else table.head(1)
         pos, neg = (float(table[name].sum()) / max(models, 1) for name in ("pos", "neg"))
         share = f" ({pos / (pos + neg):.1%})" if pos + neg else ""
         facts = {
@@ -227,14 +228,17 @@ class Evaluation(
             "rows": f"{pos + neg:,.0f}",
             "positives": f"{pos:,.0f}{share}",
         }
+        if rows.n_dropped is not None:
+            dropped = rows.frame.select(rows.n_dropped.sum()).collect().item() / max(models, 1)
+            facts["left out"] = f"{dropped:,.0f} with missing values"
         if rows.columns.cluster is not None and rows.values is not None:
-            count = rows.values["cluster"].n_unique()
+            count = rows.used().select(pl.col("cluster").n_unique()).collect().item()
             facts["clusters"] = f"{count:,} by {rows.columns.cluster.name}"
         for name, what in (("pos", "positives"), ("neg", "negatives")):
-            short = (table[name] < FEW_POSITIVES).sum()
+            short = (segments[name] < FEW_POSITIVES).sum()
             if short:
                 facts[f"few {what}"] = (
-                    f"{short:,} of {table.height:,} have fewer than {FEW_POSITIVES}"
+                    f"{short:,} of {segments.height:,} have fewer than {FEW_POSITIVES}"
                 )
         if names := self._with_few_scores(rows) if pos + neg > _FEW else []:
             facts["few scores"] = f"{', '.join(names)}: no more than {_FEW}, as of predictions"

@@ -245,7 +245,7 @@ def test_what_it_shows_is_what_there_is():
     ]
     assert "<td style='text-align: left'>88 (36.7%)</td>" in ev._repr_html_()
     few = repr(ROWS.prc.evaluate(**ROLES).segments("day"))
-    assert "few positives  58 of 58 have fewer than 20" in few
+    assert "few positives  29 of 29 have fewer than 20" in few
     wrong = ROWS.with_columns(late=pl.col("row") % 3).prc.evaluate("late", "old")
     assert "'late' has 80 rows outside 0 and 1: 2" in repr(wrong)
     with pytest.raises(DataError, match="'late' has 80 rows"):

@@ -297,10 +297,10 @@ def test_the_threshold_is_that_of_the_largest_f1_with_what_it_does(tmp_path):
         f"{100 * point['recall']:.0f} % of positives found."
     )
     lower = texts(df.with_columns(-pl.col("good")), tmp_path, "truth", "good", ascending=True)
-    assert lower["threshold"].startswith(f"Alert at score ≤ {-point['threshold']:.4g} ")
+    assert lower["threshold"].startswith(f"Alert at good ≤ {-point['threshold']:.4g} ")
     infinite = df.with_columns(good=pl.when(pl.col("good") > 0).then(np.inf))
     found = texts(infinite, tmp_path, "truth", "good")["threshold"]
-    assert found.startswith("Alert at score ≥ ∞ (largest F1): 1,000 alerts per 1,000 rows, ")
+    assert found.startswith("Alert at good ≥ ∞ (largest F1): 1,000 alerts per 1,000 rows, ")
 
 
 def test_another_target_has_its_own_threshold_or_none(tmp_path):
@@ -310,10 +310,10 @@ def test_another_target_has_its_own_threshold_or_none(tmp_path):
     assert found["text"].startswith(f"Alert at good ≥ {point['threshold']:.4g} (recall ≥ 0.9): ")
     assert f"Recall ≥ 0.9: good at {point['threshold']:.4g} (" in " ".join(found["reasons"])
     given = texts(df, tmp_path, "truth", "good", points={"threshold": 0.5})["threshold"]
-    assert given.startswith("Alert at score ≥ 0.5 (as asked): ")
+    assert given.startswith("Alert at good ≥ 0.5 (as asked): ")
     low = df.with_columns(good=-pl.col("good"))
     none = texts(low, tmp_path, "truth", "good", points={"precision": 1})["threshold"]
-    assert none == "No threshold of score has precision ≥ 1."
+    assert none == "No threshold of good has precision ≥ 1."
     with pytest.raises(frame_prc.OptionError, match="asks for 2 operating points"):
         df.prc.report(tmp_path / "r.json", "truth", "good", points={"recall": [0.5, 0.9]})
 
@@ -345,7 +345,7 @@ def test_a_small_segment_below_chance_is_not_judged(tmp_path):
 def test_a_threshold_in_a_sentence_has_the_alerts_that_it_says(tmp_path, score, relation):
     df = rows(800, 1).with_columns(s=score)
     text = texts(df, tmp_path, "truth", "s")["threshold"]
-    said = re.search(rf"score {relation} (\S+) \(largest F1\): (\d+) alerts", text)
+    said = re.search(rf"at s {relation} (\S+) \(largest F1\): (\d+) alerts", text)
     alerts = 1000 * (df["s"] >= float(said[1])).mean()
     assert alerts == pytest.approx(int(said[2]), abs=2)
 
