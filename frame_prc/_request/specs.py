@@ -373,7 +373,8 @@ STATUSES = {
     ),
     "few_scores": (
         "the model has no more than two scores, so it ranks nothing: pass those that predictions "
-        "came from. Said wherever an interval, a test or a plan is asked for"
+        "came from. Said with an interval, a test or a plan; not of a guarantee or of bins, which "
+        "such scores leave right"
     ),
     "few_segments": "too few segments have an area for an interval of their mean, or for a test",
     "below_chance": (

@@ -412,16 +412,24 @@ def _dates(source: Source, text: Sequence[str]) -> list[str]:
 
 # --- rows that meet a condition ----------------------------------------------------------------
 
+_NUMBER_OR_DATE = re.compile(r"[-+]?\d*\.?\d+|\d{4}-\d\d-\d\d.*")
 _CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*")
 _OPERATORS: dict[str, Callable[[pl.Expr, Any], pl.Expr]] = {
-    "=": operator.eq, "!=": operator.ne,
+    "=": pl.Expr.eq_missing, "!=": pl.Expr.ne_missing,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 
 
 def with_rows_where(source: Source, texts: Sequence[str]) -> Source:
     """Return a source with the rows that meet all conditions, such as ``distance>=500``."""
-    return replace(source, conditions=[_where(text, source) for text in texts]) if texts else source
+    if not texts:
+        return source
+    found = replace(source, conditions=[_where(text, source) for text in texts])
+    with reading(source):
+        is_empty = found.rows.head(1).collect(engine="streaming").is_empty()
+    if is_empty:
+        raise OptionError(f"where={' and '.join(texts)!r} leaves no row")
+    return found
 
 
 def _where(text: str, source: Source) -> pl.Expr:
@@ -434,8 +442,17 @@ def _where(text: str, source: Source) -> pl.Expr:
         near = nearest(name, source.schema)
         raise ColumnError(f"where={text!r} names {name!r}, which is not a column", hint=near)
     dtype = source.schema[name]
+    is_text = dtype in (pl.String, pl.Categorical, pl.Enum)
+    if is_text and sign[0] in "<>" and _NUMBER_OR_DATE.fullmatch(word):
+        raise ColumnError(
+            f"where={text!r} compares {word!r} with a column of text",
+            "= and !=, or a column of numbers or dates",
+            "--null-value WORD if a word there stands for a missing value",
+        )
     value = from_text(word, pl.Float64() if dtype.is_integer() and "." in word else dtype)
-    if isinstance(value, str) and dtype not in (pl.String, pl.Categorical, pl.Enum):
+    if not word:
+        value = None
+    elif isinstance(value, str) and not is_text:
         raise ColumnError(
             f"where={text!r} compares {word!r} with a column of dtype {dtype}",
             "a value of this dtype, such as 2024-01-31 for a date",

@@ -282,7 +282,7 @@ _SOURCE = {
         list[str],
         "CONDITION",
         "Only rows that meet this condition, such as carrier=UA or 'distance>=500': a column, one "
-        "of =, !=, <, <=, >, >=, and a value. Repeat it for several, which are all to be met.",
+        "of =, !=, <, <=, >, >=, and a value, none for missing ones. Repeat it for several.",
     ),
     "memory": Option(
         str,

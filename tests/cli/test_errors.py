@@ -216,6 +216,11 @@ ap rows.csv -t late -s score --where regoin=north
 ap rows.csv -t late -s score --where w>=many
     --where 'w>=many' compares 'many' with a column of dtype Float64. Allowed: a value of this
     dtype, such as 2024-01-31 for a date.
+ap rows.csv -t late -s score --where region>=9
+    --where 'region>=9' compares '9' with a column of text. Allowed: = and !=, or a column of
+    numbers or dates. Hint: --null-value WORD if a word there stands for a missing value.
+ap rows.csv -t late -s score --where region=east
+    --where region=east leaves no row.
 ap rows.csv -t late -s score --memory 2G
     --memory 2G is not a size. Allowed: a size such as 2GB or 1.5GiB.
 ap rows.csv -t late -s score --memory 1e3MB

@@ -140,14 +140,17 @@ def test_a_column_may_change_after_the_rows_that_tell_its_dtype(files):
         (["region=north"], pl.col("region") == "north"),
         (["region != north", "w>=1"], (pl.col("region") != "north") & (pl.col("w") >= 1)),
         (["user<2.5"], pl.col("user") < 2.5),
+        (["note="], pl.col("note").is_null()),
+        (["note!=x"], pl.col("note").ne_missing("x")),
         (["late=true"], pl.col("late")),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("command", ["ap", "counts"])
 def test_conditions_choose_rows(command, conditions, kept):
-    ROWS.filter(kept).write_csv("kept.csv")
-    ROWS.write_csv("all.csv")
+    rows = ROWS.with_columns(note=pl.Series(["x", None, "y", "x", None, "y"]))
+    rows.filter(kept).write_csv("kept.csv")
+    rows.write_csv("all.csv")
     where = [word for one in conditions for word in ("--where", one)]
     found = result(command, "all.csv", *ASKED, *where)
     assert_frame_equal(found, result(command, "kept.csv", *ASKED))
