@@ -366,15 +366,14 @@ STATUSES = {
         "beside positives that stand alone): the area is too high, its interval too narrow"
     ),
     "few_rows": (
-        "fewer than 20 rows, or effective clusters, that the measure rests on; losses of which a "
-        "few decide, so that all tell as much as fewer than 8 normal ones; where the rows choose "
-        "the threshold, 30 that choose it, 5 of them beyond it, or a tie in which it jumps: then "
-        "hold one; of two models at a threshold, those that they decide differently"
+        "fewer than 20 rows, or effective clusters, that the measure rests on; of losses, few that "
+        "decide; of a threshold that the rows choose, fewer than 30 that choose it or 5 beyond it, "
+        "or a tie in which it jumps: then hold one; of two models there, few that they decide "
+        "differently"
     ),
     "few_scores": (
         "the model has no more than two scores, so it ranks nothing: pass those that predictions "
-        "came from. Said with an interval, a test or a plan; not of a guarantee or of bins, which "
-        "such scores leave right"
+        "came from. Said with an interval, a test or a plan"
     ),
     "few_segments": "too few segments have an area for an interval of their mean, or for a test",
     "below_chance": (
@@ -392,8 +391,7 @@ STATUSES = {
     "plan_ended": "the period comes after the last look of the plan",
     "not_met": "no threshold meets the target",
     "missed": (
-        "a threshold that was chosen on other rows misses its target on these, which may be by "
-        "chance: see its interval"
+        "a threshold chosen on other rows misses its target here, maybe by chance: see its interval"
     ),
     "no_guarantee": "too few rows, or scores too weak, to meet the target with the `guarantee=`",
 }
