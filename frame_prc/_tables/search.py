@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_prc._curves.calibration import at_prevalence_of
+from frame_prc._curves.calibration import REFERENCE, at_prevalence_of
 from frame_prc._execution import on_each_thread
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.scan import Grouping, Scan
@@ -36,7 +36,7 @@ from frame_prc._tables.compare import Differences
 from frame_prc.exceptions import DataError
 
 _LOG = logging.getLogger("frame_prc")
-_NUMBERS = ("value", "others", "difference", "ci_low", "ci_high", "p_adjusted")
+_NUMBERS = ("value", "others", "difference", "ci_low", "ci_high", "p_adjusted", REFERENCE)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Finds(Table):
 
     searched: Searched
     outputs = ("segment", "measure", "n", "n_pos", *_NUMBERS, "n_looked_at", "status")
-    hidden = ("measure", "n", "others", "n_looked_at")
+    hidden = ("measure", "n", "others", REFERENCE, "n_looked_at")
     counts_dropped = False
 
     def keyed(self, rows: Rows) -> Rows:
@@ -147,7 +147,8 @@ class Search:
             pairs = [*zip(best.grouping.columns, best.grouping.codes(best.number), strict=True)]
             sizes = (best.row[name] for name in ("n", "n_pos", *_OF_ROW))
             named = self._text(pairs), self._measured.name
-            found.append((*named, *sizes, p_adjusted, looked_at, best.row["status"]))
+            of_search = p_adjusted, self._prevalence, looked_at
+            found.append((*named, *sizes, *of_search, best.row["status"]))
             inside = reduce(and_, (self.levels[i].codes == code for i, code in pairs))
             left, scan = left & ~inside, scan.without(best.grouping, best.number)
         if not found:  # a table without rows cannot say so
@@ -206,6 +207,12 @@ class Search:
             return measured
         of_all = at_prevalence_of(self.used.lazy(), self.rows.weight)
         return replace(measured, calibration=of_all or measured.calibration)
+
+    @property
+    def _prevalence(self) -> float | None:
+        """The prevalence that a calibrated measure is at."""
+        calibration = self._measured.calibration
+        return None if calibration is None else calibration.prevalence
 
     def _scan(self) -> Scan:
         """Return the ranked rows of each class with their codes."""

@@ -152,7 +152,9 @@ def test_segments_are_looked_at_if_a_comparison_can_judge_them():
     )
     judged = (table["status"] == "ok").sum()
     assert 0 < judged < 60
-    assert found(frame, columns=["site"], details=True)["n_looked_at"][0] == judged
+    details = found(frame, columns=["site"], details=True)
+    assert details["n_looked_at"][0] == judged
+    assert details["reference_prevalence"][0] == pytest.approx(frame["late"].mean(), rel=1e-12)
 
 
 def test_many_rows_have_wider_keys(monkeypatch):
