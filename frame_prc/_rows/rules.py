@@ -28,8 +28,8 @@ _WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 # A hundred times a total must fit Int64: the 101 recalls of an area are compared exactly.
 COUNT_LIMIT = 2.0**56
-# Between these limits squares and quotients of sums of weights neither overflow nor lose digits.
-SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-150, 1e150
+# Between these limits no fourth power or quotient of sums of weights overflows or loses digits.
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-70, 1e70
 # Sums of many Float32 may exceed 1 by rounding, and the next Float16 after 1 is 1.001.
 HIGHEST_PROBABILITY = 1.001
 

@@ -428,7 +428,9 @@ def with_rows_where(source: Source, texts: Sequence[str]) -> Source:
     with reading(source):
         is_empty = found.rows.head(1).collect(engine="streaming").is_empty()
     if is_empty:
-        raise OptionError(f"where={' and '.join(texts)!r} leaves no row")
+        raise OptionError(
+            f"where={' and '.join(texts)!r} leaves no row", "conditions that some row meets"
+        )
     return found
 
 

@@ -314,8 +314,8 @@ def evaluate(
     segments       2 by region
     rows           5
     positives      3 (60.0%)
-    few positives  4 of 4 have fewer than 20
-    few negatives  4 of 4 have fewer than 20
+    few positives  2 of 2 have fewer than 20
+    few negatives  2 of 2 have fewer than 20
     """
     check_frame(unwrapped(frame), engines=True)
     ev = Evaluation(frame, {"truth": truth, "score": score, **roles}, level_of(ci))

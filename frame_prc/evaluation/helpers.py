@@ -391,7 +391,7 @@ def average_precision_expr(
     score
         Column of scores, of any numeric dtype; higher means more likely positive.
     weight
-        Column of sample weights from 1e-150 to 1e150. Rows of weight 0 are ignored.
+        Column of sample weights from 1e-70 to 1e70. Rows of weight 0 are ignored.
     ascending
         ``True`` if a lower score means more likely positive, as for distances and ranks.
 

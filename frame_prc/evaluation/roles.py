@@ -48,7 +48,7 @@ by
     groupings in one result: a first column ``grouping`` names the keys of each row.
 weight
     Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if another
-    of their values is missing. Others must be at least 1e-150, and their sum below 1e150.
+    of their values is missing. Others must be at least 1e-70, and their sum below 1e70.
 cluster
     Column that names groups of rows that are not independent (same user, same day). Intervals and
     tests take the groups as independent. For single rows only.

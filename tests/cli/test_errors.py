@@ -220,7 +220,7 @@ ap rows.csv -t late -s score --where region>=9
     --where 'region>=9' compares '9' with a column of text. Allowed: = and !=, or a column of
     numbers or dates. Hint: --null-value WORD if a word there stands for a missing value.
 ap rows.csv -t late -s score --where region=east
-    --where region=east leaves no row.
+    --where region=east leaves no row. Allowed: conditions that some row meets.
 ap rows.csv -t late -s score --memory 2G
     --memory 2G is not a size. Allowed: a size such as 2GB or 1.5GiB.
 ap rows.csv -t late -s score --memory 1e3MB

@@ -229,16 +229,16 @@ def test_gain_of_any_counts_keeps_its_digits(kind, classes):
     assert kind.rows(result)["auc"].to_list() == [expected]
 
 
-# What is said of weights: from 1e-150 on, and a sum below 1e150.
+# What is said of weights: from 1e-70 on, and a sum below 1e70.
 WIDE = {
-    "few positives": [(1e-150, 0.0), (0.0, 1e147)],
-    "few positives, last": [(0.0, 1e147), (1e-150, 0.0)],
-    "few positives, tied": [(1e-150, 1e147)],
-    "few negatives": [(1e147, 0.0), (1e147, 1e-150), (1e-150, 0.0)],
-    "few negatives, first": [(0.0, 1e-150), (1e147, 0.0)],
-    "all small": [(1e-150, 0.0), (1e-150, 1e-150), (2e-150, 1e-150)],
-    "all large": [(1e149, 0.0), (1e149, 1e149), (2e149, 1e149)],
-    "from small to large": [(1e-150, 1e-150), (1e-75, 1.0), (1.0, 1e-75), (1e149, 1e149)],
+    "few positives": [(1e-70, 0.0), (0.0, 1e67)],
+    "few positives, last": [(0.0, 1e67), (1e-70, 0.0)],
+    "few positives, tied": [(1e-70, 1e67)],
+    "few negatives": [(1e67, 0.0), (1e67, 1e-70), (1e-70, 0.0)],
+    "few negatives, first": [(0.0, 1e-70), (1e67, 0.0)],
+    "all small": [(1e-70, 0.0), (1e-70, 1e-70), (2e-70, 1e-70)],
+    "all large": [(1e69, 0.0), (1e69, 1e69), (2e69, 1e69)],
+    "from small to large": [(1e-70, 1e-70), (1e-35, 1.0), (1.0, 1e-35), (1e69, 1e69)],
 }
 
 

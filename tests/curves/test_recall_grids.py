@@ -45,7 +45,7 @@ def test_whole_sums_of_weights_reach_the_recalls_that_counts_reach(kind, positiv
 
 @every_kind
 @pytest.mark.parametrize("rows", [10, 100, 3000])
-@pytest.mark.parametrize("weight", [0.1, 1 / 3, 0.7, 1e-9, 1e140])
+@pytest.mark.parametrize("weight", [0.1, 1 / 3, 0.7, 1e-9, 1e65])
 def test_equal_weights_reach_the_recalls_that_rows_reach(kind, rows, weight):
     df = pl.DataFrame(
         {"truth": [k % 3 != 0 for k in range(3 * rows)], "score": range(3 * rows, 0, -1)}

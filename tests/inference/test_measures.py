@@ -17,6 +17,7 @@ from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind, every_polars_kind
+from polars.testing import assert_frame_equal
 from sklearn import metrics
 from strategies import BY, INTEGER_WEIGHTS, SIMILAR_WEIGHTS, frames
 
@@ -523,3 +524,20 @@ def test_a_share_and_the_rest_have_one_interval(above):
     ).to_dicts()
     assert row["fpr_low"] == pytest.approx(1 - row["specificity_high"], abs=1e-12)
     assert row["fpr_high"] == pytest.approx(1 - row["specificity_low"], abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [2.0**-215, 2.0**220])
+def test_intervals_do_not_depend_on_the_scale_of_weights(scale):
+    random = np.random.default_rng(2)
+    score = random.random(400)
+    df = pl.DataFrame({"truth": random.random(400) < score, "score": score}).with_columns(
+        weight=3 * random.random(400)
+    )
+    names = ["log_loss", "brier", "brier_skill", "observed_expected", "recall", "mcc", "roc_auc"]
+    asked = {"weight": "weight", "measures": names, "at": {"threshold": 0.5}, "details": True}
+    found, scaled = (
+        frame_prc.summary(one, "truth", "score", **asked)
+        for one in (df, df.with_columns(pl.col("weight") * scale))
+    )
+    sizes = ["n", "n_pos"]
+    assert_frame_equal(scaled.drop(sizes), found.drop(sizes), rel_tol=1e-12)

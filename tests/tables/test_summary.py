@@ -276,9 +276,9 @@ def test_it_is_calibrated_to_the_highest_prevalence_of_the_segments(kind, weight
 
 # Of all rows next to all are positive, or next to all negative, and a segment is otherwise.
 FAR_FROM_ALL = {
-    "positive": ([1.0, 1e-150, 1e16, 1e10, 1e147], [0, 1, 0, 1, 1]),
+    "positive": ([1.0, 1e-70, 1e16, 1e10, 1e67], [0, 1, 0, 1, 1]),
     "positive, by 10 digits": ([1.0, 1e-10, 1.0, 1.0, 1e10], [0, 1, 0, 1, 1]),
-    "negative": ([1.0, 1e10, 1e-150, 1e5, 1e147], [0, 1, 0, 1, 0]),
+    "negative": ([1.0, 1e10, 1e-70, 1e5, 1e67], [0, 1, 0, 1, 0]),
 }
 
 
