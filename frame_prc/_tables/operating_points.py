@@ -128,6 +128,8 @@ class OperatingPoints(Table):
             reference = scales.select(*rows.keys, REFERENCE)
             found = left_join(self._of(weighted, scales), reference, rows.keys)
         judged = found if self.interval is None else self._with_few(found, rows)
+        if self.given is None:  # what these rows choose meets its target on them
+            return judged
         is_missed = (pl.col("status") == "ok") & misses()
         status = pl.when(is_missed).then(pl.lit(MISSED)).otherwise("status")
         return judged.with_columns(status=status)
