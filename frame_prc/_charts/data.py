@@ -28,6 +28,7 @@ from frame_prc._request.specs import (
     Keep,
     Measured,
     Start,
+    Target,
 )
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import resolve
@@ -36,6 +37,7 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.areas import AveragePrecision
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.curves import RecallGrid
+from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError
@@ -115,31 +117,30 @@ class EvaluatedSegments:
         models = [pl.col("key_0").cast(pl.Enum(self.models))] if self.models else []
         return self.table.with_columns(models)
 
-    def curves(self, keep: Keep, level: float | None = None) -> pl.DataFrame:
+    def curves(
+        self, keep: Keep, level: float | None = None, bins: Bins | None = None
+    ) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        return self.of(Curve(self.start, keep, extras=Extras(level=level))).drop_nulls("recall")
+        start = self.start if bins is None else None
+        return self.of(Curve(start, keep, bins, Extras(level=level))).drop_nulls("recall")
 
     def at_thresholds(self, bins: Bins, level: float | None = None) -> pl.DataFrame:
-        """Return ``line`` and the columns of curves at thresholds."""
-        curve = Curve(None, "all", bins, Extras(level=level))
-        # Fewer are put into bins than rows, but they do not tell which rows are of one cluster.
-        rows = self._counts if level is None or self.cluster is None else self.given
-        return self._numbered(curve, rows).drop_nulls("recall")
-
-    @property
-    def _counted(self) -> pl.DataFrame:
-        return self.given.keep("counted", lambda: Counts().finished(self.given).collect())
-
-    @property
-    def _counts(self) -> Rows:
-        """The counts per threshold, as rows."""
-        counts = _with_numbered_keys(self._counted, len(self.keys))
-        return _read_counts(counts, len(self.keys), ascending=self.given.ascending)
+        """Return ``line`` and the columns of points at thresholds, in ranking order."""
+        if level is not None and self.cluster is not None:
+            return self.curves("all", level, bins)
+        thresholds = bins.of(self.given.score_dtype).thresholds
+        targets = [
+            Target("threshold", value) for value in thresholds[:: 1 if bins.ascending else -1]
+        ]
+        table = OperatingPoints(targets, interval=None if level is None else Interval(level))
+        # Rows drawn within strata have wider limits of shares than they need.
+        rows = replace(self.given, columns=replace(self.given.columns, strata=None))
+        return self._numbered(table, rows).drop_nulls("recall")
 
     @cached_property
     def finite_scores(self) -> pl.Series:
         """The finite scores of all segments, each once, in ascending order."""
-        scores = self._counted["threshold"].cast(pl.Float64)
+        scores = Counts().finished(self.given).collect()["threshold"].cast(pl.Float64)
         return scores.filter(scores.is_finite()).unique().sort()
 
     def of(self, table: Table) -> pl.DataFrame:
@@ -324,18 +325,17 @@ _SQUARED, _WITH_ALL, _ALL_SQUARED = map(pl.col, ("squared", "with_all", "all_squ
 def points_with_limits(found: EvaluatedSegments, bins: Bins, level: float) -> pl.DataFrame:
     """Return the points at thresholds, with the limits of precision and recall in clusters too.
 
-    They are those of ``operating_points(threshold=..., ci=...)``, all from one pass over the
-    counts, and null for sums of weights.
+    They are those of ``operating_points(threshold=..., ci=...)``, and null for sums of weights.
     """
     if found.given.columns.weighted:
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in LIMITS]
         return found.at_thresholds(bins).with_columns(unknown)
     points = found.at_thresholds(bins, level)
+    if found.cluster is None:
+        return points
     # Of the positives, those that are missed are what false positives are of the rows retrieved.
-    sides, moments = points.with_columns(fp="fn"), None
-    if found.cluster is not None:
-        sides, moments = _with_sums(sides, found, bins), moments_of_clusters()
-    limits = limits_of_share(pl.col("tp"), pl.col("fp"), level, moments)
+    sides = _with_sums(points.with_columns(fp="fn"), found, bins)
+    limits = limits_of_share(pl.col("tp"), pl.col("fp"), level, moments_of_clusters())
     return points.hstack(sides.select(**{f"recall_{end}": one for end, one in limits.items()}))
 
 

@@ -22,7 +22,6 @@ from frame_prc._curves.given_thresholds import (
     NOT_MET,
     GivenThresholds,
     costs_of,
-    is_retrieved,
     rounded,
 )
 from frame_prc._formulas import (
@@ -151,23 +150,27 @@ def operating_points(
     found = found.with_columns(pl.col("segment").set_sorted())
     if bounds is not None:
         found = segment_join(found, bounds)
-    if given is not None or any(target.criterion == "threshold" for target in targets):
-        found = with_order(ranking.with_score(found))
-    if ranking.rows.many_in_memory or (targets and given is not None):
+    to_choose = {i: t for i, t in enumerate(targets) if t.criterion != "threshold"}
+    has_held = given is not None or len(to_choose) < len(targets)
+    if ranking.rows.many_in_memory or (to_choose and has_held):
         found = ranking.rows.once(found)
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
     every = ranking.segments.table.select("segment")
-    parts = []
-    if targets:
-        wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
-        best_points = _best_points(found, targets, ranking)
+    wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
+    parts, held = [], []
+    if to_choose:
+        best_points = _best_points(found, to_choose, ranking)
         if cuts_ties(targets):
             best_points = _with_expected(best_points, found, targets, ranking)
         on = ["segment", "order"]
-        parts.append(join(wanted, best_points, on=on, how="left", maintain_order="left"))
+        asked = wanted.filter(pl.col("criterion") != "threshold")
+        parts.append(join(asked, best_points, on=on, how="left", maintain_order="left"))
+    if len(to_choose) < len(targets):
+        held.append(wanted.filter(criterion="threshold"))
     if given is not None:
-        wanted = given.of(ranking, first=len(targets))
-        parts.append(_at_thresholds(found.with_columns(_precision(ranking)), wanted, ranking))
+        held.append(given.of(ranking, first=len(targets)))
+    if held:
+        parts.append(_at_thresholds(found, concat(held), ranking))
     point = _as_means(_POINT) if cuts_ties(targets) else _POINT
     table = concat([part.select(*_WANTED, *point) for part in parts]).sort("segment", "order")
     # A target that no point meets leaves null totals.
@@ -176,14 +179,13 @@ def operating_points(
     return sized.with_columns(_rates(ranking, targets))
 
 
-def _best_points(points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking) -> pl.LazyFrame:
+def _best_points(
+    points: pl.LazyFrame, targets: Mapping[int, Target], ranking: Ranking
+) -> pl.LazyFrame:
     """Return ``segment, order`` and the point of each target."""
-    numbered = dict(enumerate(targets))
-    merits, parts = (
-        merits_of(numbered, ranking),
-        in_parts(points, at_once=ranking.rows.many_in_memory),
-    )
-    best_of = [chosen(part.with_columns(**merits), [*numbered], ranking) for part in parts]
+    merits = merits_of(targets, ranking)
+    parts = in_parts(points, at_once=ranking.rows.many_in_memory)
+    best_of = [chosen(part.with_columns(**merits), [*targets], ranking) for part in parts]
     # Thresholds are only read from the points that are chosen.
     [found] = ranking.rows.windowed_in_parts(best_of)
     return ranking.with_score(found)
@@ -215,8 +217,7 @@ def _with_expected(
         ]
         last = ends.filter(~_OPENS & (before < most) & (retrieved >= most))
         parts.append(last.with_columns(*means, order=pl.lit(order, pl.Int64)))
-    found = concat(parts).with_columns(_precision(ranking))
-    scored = found if "score" in found.collect_schema() else ranking.with_score(found)
+    scored = ranking.with_score(concat(parts).with_columns(_precision(ranking)))
     others = best.filter(~pl.col("order").is_in([*wanted]))
     columns = ["segment", "order", *_as_means(_POINT)]
     return concat([part.select(columns) for part in (others, scored)])
@@ -337,10 +338,6 @@ def bound_name(order: int) -> str:
 
 def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
     """Return how well a point meets a target; null if it does not."""
-    if target.criterion == "threshold":
-        # The last point that the threshold retrieves, or the start point.
-        retrieved = _retrieved(rounded(pl.lit(target.value), ranking), ranking)
-        return pl.when(retrieved).then(-pl.col("place"))
     slack = rounding(weighted=ranking.rows.columns.weighted)
     if target.guarantee is not None:
         met: pl.Expr = guaranteed_merit(target, pl.col, pl.col(bound_name(order)), slack)
@@ -349,22 +346,18 @@ def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
     return found
 
 
-def _retrieved(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
-    """Return whether a threshold retrieves the rows of a point; true of the start point."""
-    return _OPENS | is_retrieved(_SCORE, threshold, ranking)
-
-
-def _at_thresholds(rated: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add to given thresholds the last point that each retrieves, or the start point."""
-    candidates = rated.select("segment", "place", *_POINT)
-    pairs = join(wanted, candidates, on="segment", how="left")
-    found = (
-        pairs.filter(_retrieved(_HELD, ranking).fill_null(value=True))
-        .group_by(_WANTED)
-        .agg(pl.col(_POINT).sort_by("place").first())
-    )
+def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Add to thresholds the last point that each retrieves, or the start point."""
+    along = 1.0 if ranking.rows.ascending else -1.0
+    reached = pl.when(_OPENS).then(-math.inf).otherwise(_SCORE.cast(pl.Float64) * along)
+    scored = ranking.with_score(points).select("segment", *_POINT[:-1], at=reached)
+    last = rounded(_HELD, ranking).fill_null(-math.inf * along) * along
+    by_place = wanted.with_columns(at=last).sort("at")
+    found = by_place.join_asof(scored, on="at", by="segment", check_sortedness=False)
     known = pl.when(_HELD.is_not_null())
-    return found.with_columns(known.then(n).alias(n) for n in ("tp", "fp", "precision"))
+    return found.with_columns(_precision(ranking)).with_columns(
+        known.then(name).alias(name) for name in ("tp", "fp", "precision")
+    )
 
 
 # --- columns -------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from frame_prc._inference.segment_permutations import Labels, Places, SegmentRow
 Flags: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.uint8]
 
-_DRAWS = 1_999
+_DRAWS = 999
 _UNITS = 500
 _FITS_32_BITS = 2**24  # so many places, beside a class and a code of 7 bits
 

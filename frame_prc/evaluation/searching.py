@@ -100,7 +100,7 @@ class SearchVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        P-values are beside the largest difference that 1,999 draws from the overlap of the segments
+        P-values are beside the largest difference that 999 draws from the overlap of the segments
         show (Westfall & Young 1993). Numbers are those of the rows outside of the finds above. What
         was found was chosen for being far from the others, so look at it on other rows.
         ``examples/guide/statistics.md`` has simulated error rates.
@@ -118,13 +118,13 @@ class SearchVerbs(Evaluated[FrameT]):
         >>> df = df.with_columns(score=pl.col("noise") + blind * pl.col("late"))
         >>> df.prc.find_segments("late", "score", columns="site")
         shape: (1, 8)
-        ┌─────────┬───────┬──────────┬────────────┬───────────┬───────────┬────────────┬────────┐
-        │ segment ┆ n_pos ┆ value    ┆ difference ┆ ci_low    ┆ ci_high   ┆ p_adjusted ┆ status │
-        │ ---     ┆ ---   ┆ ---      ┆ ---        ┆ ---       ┆ ---       ┆ ---        ┆ ---    │
-        │ str     ┆ i64   ┆ f64      ┆ f64        ┆ f64       ┆ f64       ┆ f64        ┆ str    │
-        ╞═════════╪═══════╪══════════╪════════════╪═══════════╪═══════════╪════════════╪════════╡
-        │ site=3  ┆ 156   ┆ 0.371758 ┆ -0.462881  ┆ -0.532729 ┆ -0.390828 ┆ 0.0005     ┆ ok     │
-        └─────────┴───────┴──────────┴────────────┴───────────┴───────────┴────────────┴────────┘
+        ┌─────────┬───────┬──────────┬────────────┬───────────┬──────────┬────────────┬────────┐
+        │ segment ┆ n_pos ┆ value    ┆ difference ┆ ci_low    ┆ ci_high  ┆ p_adjusted ┆ status │
+        │ ---     ┆ ---   ┆ ---      ┆ ---        ┆ ---       ┆ ---      ┆ ---        ┆ ---    │
+        │ str     ┆ i64   ┆ f64      ┆ f64        ┆ f64       ┆ f64      ┆ f64        ┆ str    │
+        ╞═════════╪═══════╪══════════╪════════════╪═══════════╪══════════╪════════════╪════════╡
+        │ site=3  ┆ 156   ┆ 0.371758 ┆ -0.462881  ┆ -0.531307 ┆ -0.39233 ┆ 0.001      ┆ ok     │
+        └─────────┴───────┴──────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
         self._check_frame(takes_counts=False)
         if columns is not None:

@@ -47,7 +47,7 @@ def test_the_segment_that_differs_is_found_first_and_alone(cluster):
     assert (row["n"], row["n_pos"]) == (inside.height, inside["late"].sum())
     assert row["difference"] < 0
     assert row["ci_high"] < 0
-    assert row["p_adjusted"] == 1 / 2000
+    assert row["p_adjusted"] == 1 / 1000
 
 
 def test_numbers_are_those_of_compare_segments():
