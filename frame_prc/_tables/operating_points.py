@@ -468,7 +468,8 @@ class ThresholdTable(OperatingPoints):
 
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
         """Return what does not run inside an engine."""
-        return {"calibrate": self.calibration is not None}
+        refused = {"thresholds= as a frame": self.given is not None}
+        return refused | {"calibrate": self.calibration is not None}
 
     @property
     def outputs(self) -> Sequence[str]:
