@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from types import EllipsisType
 
 _LONGEST_VALUE = 80
+THIS_VERB = "this verb"  # in errors that are raised where its name is not known
 
 
 class PrcError(ValueError):
