@@ -250,7 +250,8 @@ def limits_of_mean(table: pl.LazyFrame, mean: str, interval: Interval, rows: Row
     best, worst = middle >= 1 - _ROUNDING, middle <= _ROUNDING
     low = pl.when(best).then(pl.min_horizontal(low, most)).otherwise(low)
     high = pl.when(worst).then(pl.max_horizontal(high, 1 - most)).otherwise(high)
-    several = pl.when(_DEGREES.is_not_null())
+    in_range = estimate.is_between(-_ROUNDING, 1 + _ROUNDING)
+    several = pl.when(_DEGREES.is_not_null() & in_range)
     limited = _with_quantile(table, interval.level, rows).with_columns(
         ci_low=several.then(pl.when(estimate <= _ROUNDING).then(0.0).otherwise(low)),
         ci_high=several.then(pl.when(shortfall <= _ROUNDING).then(1.0).otherwise(high)),
