@@ -47,16 +47,12 @@ from frame_prc.exceptions import OptionError
 _ROUNDING_OF_CHANCE = 1e-12
 
 
-def check_drawable(
-    rows: Rows,
-    what: str = "a bootstrap cannot resample the sums of weights in pos= and neg=",
-    allowed: str = "integer counts, or single rows with truth= and weight=",
-) -> None:
+def check_drawable(rows: Rows, what: str = "a bootstrap") -> None:
     """Raise an error if the input is not rows, or counts of rows, to draw from."""
     if rows.columns.aggregated and rows.columns.weighted:
         raise OptionError(
-            what,
-            allowed,
+            f"{what} needs counts of rows, and pos= and neg= are sums of weights",
+            "integer counts, or single rows with truth= and weight=",
             rows.columns.count_hint,
             shell_hint=None,
         )

@@ -174,11 +174,7 @@ class OperatingPoints(Table):
         """Return the bounds that points must keep to so that new rows meet the targets."""
         from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
 
-        check_drawable(
-            ranking.rows,
-            "guarantee= needs counts of rows, and these are sums of weights",
-            "single rows, or integer counts",
-        )
+        check_drawable(ranking.rows, "guarantee=")
         targets = {bound_name(place): target for place, target in enumerate(self.targets)}
         return guarantees.bounds(ranking, targets)
 
@@ -207,7 +203,7 @@ class OperatingPoints(Table):
         if self._guarantees:
             return
         if any(target.criterion != "threshold" for target in self.targets):
-            check_drawable(rows)
+            check_drawable(rows, "ci= of thresholds that are chosen")
         elif rows.columns.aggregated:
             check_counts(rows.columns)
 
