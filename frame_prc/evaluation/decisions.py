@@ -198,9 +198,9 @@ class DecisionVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         thresholds
-            One or more thresholds for all segments, or a frame of keys and thresholds, as of
-            :func:`operating_points`. By default those at which 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 and
-            50 % of the rows are predicted positive, or as many as fit without cutting a tie.
+            One or more thresholds for all segments, or a frame, as of :func:`operating_points`. By
+            default those at which 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 and 50 % of the rows are predicted
+            positive, or as many as fit without cutting a tie.
         cost
             The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
         calibrate
