@@ -5,11 +5,13 @@ Each text says what is wrong, with the offending value or dtype, then what is al
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from types import EllipsisType
 
 _LONGEST_VALUE = 80
+THIS_VERB = "this verb"  # in errors that are raised where its name is not known
 
 
 class PrcError(ValueError):
@@ -50,6 +52,16 @@ class PrcError(ValueError):
     def __repr__(self) -> str:
         """Return the type and the text."""
         return f"{type(self).__name__}({str(self)!r})"
+
+
+@contextmanager
+def said_as(name: str, other: str) -> Iterator[None]:
+    """Say the name of a parameter, or of a verb, otherwise in errors that are raised within."""
+    try:
+        yield
+    except PrcError as error:
+        error.what = error.what.replace(name, other)
+        raise
 
 
 class FrameError(PrcError, TypeError):

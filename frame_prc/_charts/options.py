@@ -312,7 +312,7 @@ def marked(points: Any) -> tuple[Target, ...]:
                 shell_hint="for example --points 'recall=0.9'",
             )
     numbers: dict[Criterion, Numbers] = {name: points.get(name) for name in criteria}
-    unique = tuple(dict.fromkeys(targets(numbers)))
+    unique = tuple(dict.fromkeys(targets(numbers, role="points")))
     if len(unique) > _MOST_TARGETS:
         raise OptionError(
             f"points= asks for {len(unique)} operating points",

@@ -260,11 +260,11 @@ def check_row_numbers(targets: Sequence[Target], columns: Columns) -> None:
             check_row_number(target.criterion, target.value, weighted=columns.weighted)
 
 
-def check_counts(columns: Columns) -> None:
-    """Raise if intervals at given thresholds are wanted for sums of weights."""
+def check_counts(columns: Columns, what: str = "ci= at a given threshold") -> None:
+    """Raise if intervals of shares of rows are wanted for sums of weights."""
     if columns.weighted:
         raise OptionError(
-            "ci= at a given threshold needs counts of rows, and these are sums of weights",
+            f"{what} needs counts of rows, and these are sums of weights",
             "single rows, or integer counts",
             columns.count_hint or "collect the frame first: ci= takes weighted rows in memory",
             shell_hint=None,

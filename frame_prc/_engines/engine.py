@@ -22,7 +22,14 @@ import polars as pl
 
 from frame_prc._request.hints import Extra
 from frame_prc._request.roles import OF_COUNTS, Request
-from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
+from frame_prc.exceptions import (
+    THIS_VERB,
+    ColumnError,
+    DataError,
+    FrameError,
+    OptionError,
+    PrcError,
+)
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -377,14 +384,15 @@ _IN_POLARS = re.compile(r"\bpl\.(col|lit)\b|\.alias\(")
 
 
 @contextmanager
-def in_words_of(frame: object) -> Iterator[None]:
+def in_words_of(frame: object, called: str = THIS_VERB) -> Iterator[None]:
     """Raise errors about an engine's frame without expressions of Polars, which it does not take.
 
-    Not those that say how to continue in Polars: there they are taken.
+    Not those that say how to continue in Polars: there they are taken. Errors name what is called.
     """
     try:
         yield
     except PrcError as error:
+        error.what = error.what.replace(THIS_VERB, called)
         engine = engine_of(frame)
         if engine is None:
             raise
@@ -514,7 +522,7 @@ def refuse_engine(frame: object, *, takes_counts: bool) -> None:
     """Refuse an engine's frame for a verb that only takes Polars and pandas frames."""
     if engine := engine_of(frame):
         raise FrameError(
-            f"this verb does not run inside {engine.kind}",
+            f"{THIS_VERB} does not run inside {engine.kind}",
             f"a Polars or pandas frame; {VERBS} also run inside {engine.kind}",
             _counts_first(engine) if takes_counts else rows_first(engine),
         )

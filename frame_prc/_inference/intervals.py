@@ -47,16 +47,12 @@ from frame_prc.exceptions import OptionError
 _ROUNDING_OF_CHANCE = 1e-12
 
 
-def check_drawable(
-    rows: Rows,
-    what: str = "a bootstrap cannot resample the sums of weights in pos= and neg=",
-    allowed: str = "integer counts, or single rows with truth= and weight=",
-) -> None:
+def check_drawable(rows: Rows, what: str = "a bootstrap") -> None:
     """Raise an error if the input is not rows, or counts of rows, to draw from."""
     if rows.columns.aggregated and rows.columns.weighted:
         raise OptionError(
-            what,
-            allowed,
+            f"{what} needs counts of rows, and pos= and neg= are sums of weights",
+            "integer counts, or single rows with truth= and weight=",
             rows.columns.count_hint,
             shell_hint=None,
         )
@@ -250,7 +246,8 @@ def limits_of_mean(table: pl.LazyFrame, mean: str, interval: Interval, rows: Row
     best, worst = middle >= 1 - _ROUNDING, middle <= _ROUNDING
     low = pl.when(best).then(pl.min_horizontal(low, most)).otherwise(low)
     high = pl.when(worst).then(pl.max_horizontal(high, 1 - most)).otherwise(high)
-    several = pl.when(_DEGREES.is_not_null())
+    in_range = estimate.is_between(-_ROUNDING, 1 + _ROUNDING)
+    several = pl.when(_DEGREES.is_not_null() & in_range)
     limited = _with_quantile(table, interval.level, rows).with_columns(
         ci_low=several.then(pl.when(estimate <= _ROUNDING).then(0.0).otherwise(low)),
         ci_high=several.then(pl.when(shortfall <= _ROUNDING).then(1.0).otherwise(high)),

@@ -206,7 +206,7 @@ class BesideRate(MeanLoss):
 
     higher_is_better = True
     # A quotient by a mean score, or a variance of labels, of 0 is not finite.
-    is_defined = pl.col(ESTIMATE).is_finite() & (pl.min_horizontal(ESTIMATE, SHORTFALL) >= 0)
+    is_defined = pl.col(ESTIMATE).is_finite()
     status = UNDEFINED_IF_NULL
 
     @property
@@ -215,7 +215,7 @@ class BesideRate(MeanLoss):
 
     @property
     def lowest(self) -> float:
-        """The lowest value; there is none beyond the range."""
+        """The lowest value that has an interval: none has one beyond the range."""
         return 1 - self.span if self._is_skill else 0.0
 
     @property

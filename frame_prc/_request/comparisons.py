@@ -415,5 +415,9 @@ def held_measure(measured: Measured, calibrate: Any) -> Measured:
             if calibrate is not None
             else "calibrate= is not given, and the measure is calibrated",
             "a number, the prevalence that all periods are calibrated to, such as calibrate=0.1",
+            "the share of positives in the periods of reference is the column prevalence of "
+            "average_precision(..., details=True)",
+            shell_hint="the share of positives in the periods of reference is the column "
+            "prevalence of frame-prc ap --details",
         )
     return measured

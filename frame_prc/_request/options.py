@@ -291,8 +291,12 @@ def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
 
 
 def percent_hint(name: str, value: Any) -> str | None:
-    is_percent = is_number(value) and 2 <= value <= 100  # noqa: PLR2004
-    return f"{value} % is {name}={value / 100}" if is_percent else None
+    return f"{value} % is {name}={value / 100}" if is_percent(value) else None
+
+
+def is_percent(value: Any) -> bool:
+    """Return whether a number that is no share may be meant as one, in percent."""
+    return is_number(value) and 2 <= value <= 100  # noqa: PLR2004
 
 
 def is_list(value: object) -> TypeGuard[Iterable[Any]]:

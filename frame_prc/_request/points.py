@@ -17,6 +17,7 @@ from frame_prc._request.options import (
     has_number_type,
     is_list,
     is_number,
+    is_percent,
     pair,
     percent_hint,
 )
@@ -42,13 +43,18 @@ _LARGEST_COST = 1e100  # times the largest sum of weights it is still a number
 _PAIR = 2
 
 
-def targets(numbers: dict[Criterion, Any], *, others: bool = False) -> list[Target]:
-    """Return the targets of operating points, in the order of the parameters."""
+def targets(
+    numbers: dict[Criterion, Any], *, others: bool = False, role: str | None = None
+) -> list[Target]:
+    """Return the targets of operating points, in order.
+
+    Each is a parameter, or one of those that the parameter ``role`` maps to their numbers.
+    """
     found = [
         target
         for criterion, given in numbers.items()
         if given is not None
-        for target in _targets(criterion, given)
+        for target in _targets(criterion, given, role)
     ]
     if not found and not others:
         raise OptionError(
@@ -108,16 +114,23 @@ def _check_only(
     refuse(what, given, allowed, f"ask for it in a call of its own, without {beside}")
 
 
-def _targets(criterion: Criterion, given: Any) -> list[Target]:
+def _targets(criterion: Criterion, given: Any, role: str | None) -> list[Target]:
     values = list(given) if is_list(given) else [given]
     if criterion == "predicted_count":
-        return list(map(_count, values))
+        return [_count(value, role) for value in values]
     if criterion != "cost":
-        return [Target(criterion, _target(criterion, value)) for value in values]
-    return list(map(_cost, values if values and all(map(is_list, values)) else [given]))
+        return [Target(criterion, _target(criterion, value, role)) for value in values]
+    pairs = values if values and all(map(is_list, values)) else [given]
+    return [_cost(pair_of, role) for pair_of in pairs]
 
 
-def _count(value: Any) -> Target:
+def _asked(criterion: str, value: object, role: str | None) -> str:
+    """Return how a target is asked for, by its name or in another parameter."""
+    named = f"{criterion}={shown(value)}"
+    return named if role is None else f"{role}={{{criterion!r}: {shown(value)}}}"
+
+
+def _count(value: Any, role: str | None) -> Target:
     """Return the target of a number of rows, which may cut a tie."""
     asked = value if isinstance(value, Top) else Top(value)
     if asked.normaliser != Top.normaliser:
@@ -127,18 +140,19 @@ def _count(value: Any) -> Target:
             "a normaliser divides an area: top=Top(...) of average_precision",
         )
     ties = check_option("ties", asked.ties, get_args(Ties))
-    return Target("predicted_count", _target("predicted_count", asked.count), ties=ties)
+    return Target("predicted_count", _target("predicted_count", asked.count, role), ties=ties)
 
 
-def _cost(given: Any) -> Target:
+def _cost(given: Any, role: str | None) -> Target:
     """Return the target of the least cost, whose value is the share of a false positive's cost."""
     fp, fn = pair(given)
     if not (0 <= fp <= _LARGEST_COST and 0 <= fn <= _LARGEST_COST and fp + fn > 0):
         raise OptionError(
-            f"cost={shown(given)} is not a pair of costs",
+            f"{_asked('cost', given, role)} is not a pair of costs",
             "(cost of a false positive, cost of a false negative), numbers of 0 or more and up to "
             f"{_LARGEST_COST}, not both 0",
-            "cost=(1, 10) if a missed positive costs ten times as much as a false alarm",
+            f"{_asked('cost', (1, 10), role)} if a missed positive costs ten times as much as a "
+            "false alarm",
         )
     return Target("cost", fp / (fp + fn), (fp, fn))
 
@@ -146,7 +160,7 @@ def _cost(given: Any) -> Target:
 _SHARES = ("recall", "precision", "predicted_rate", "fpr")
 
 
-def _target(criterion: Criterion, value: Any) -> float:
+def _target(criterion: Criterion, value: Any, role: str | None) -> float:
     allowed: tuple[Callable[[float], bool], str] = {
         "threshold": (
             lambda _: True,
@@ -162,10 +176,12 @@ def _target(criterion: Criterion, value: Any) -> float:
     is_allowed, numbers = allowed
     is_nan = isinstance(value, float) and math.isnan(value)
     if is_nan or not has_number_type(value):
-        raise OptionError(f"{criterion}={shown(value)} is not a number", numbers)
+        raise OptionError(f"{_asked(criterion, value, role)} is not a number", numbers)
     if not is_number(value) or not is_allowed(float(value)):
-        hint = percent_hint(criterion, value) if criterion in _SHARES else None
-        raise OptionError(f"{criterion}={shown(value)} is out of range", numbers, hint)
+        hint = None
+        if criterion in _SHARES and is_percent(value):
+            hint = f"{value} % is {_asked(criterion, value / 100, role)}"
+        raise OptionError(f"{_asked(criterion, value, role)} is out of range", numbers, hint)
     return float(value)
 
 
@@ -376,13 +392,13 @@ def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -
 
 def _point(name: str, criterion: Criterion, value: float) -> Target:
     """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
-    [found] = targets({criterion: value})
+    [found] = targets({criterion: value}, role="at")
     ends = {"threshold": (), "fpr": (0, 1), "predicted_count": ()}.get(criterion, (1,))
     if name == PARTIAL_ROC_AUC:
         ends = (0,)
     if value in ends:
         raise OptionError(
-            f"at={ {criterion: value} } is where {name!r} cannot be measured",
+            f"{_asked(criterion, value, 'at')} is where {name!r} cannot be measured",
             "a number above 0" + (" and below 1" if 1 in ends else ""),
         )
     return found

@@ -19,7 +19,7 @@ from frame_prc._request.specs import (
     Missing,
 )
 from frame_prc._request.values import ABOVE, BELOW, other_end, plain
-from frame_prc.exceptions import OptionError, shown, type_name
+from frame_prc.exceptions import THIS_VERB, OptionError, shown, type_name
 
 OptionT = TypeVar("OptionT")
 
@@ -390,7 +390,7 @@ def check_one_grouping(request: Request) -> None:
     """Raise an error if a verb that takes one grouping is given several."""
     if request.groupings is not None:
         raise OptionError(
-            "by= is a list of groupings, which this verb does not take",
+            f"by= is a list of groupings, which {THIS_VERB} does not take",
             "the keys of one grouping",
             "call it for each of them",
         )

@@ -56,7 +56,9 @@ class AveragePrecision(Table):
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
         """Return what does not run inside an engine."""
         resampled = self.interval is not None and self.interval.resampling is not None
-        return {"top": self.top is not None, "ci= by bootstrap": resampled}
+        by_frame = self.calibration is not None and self.calibration.given is not None
+        refused = {"top": self.top is not None, "ci= by bootstrap": resampled}
+        return refused | {"calibrate= as a frame": by_frame}
 
     @property
     def outputs(self) -> Sequence[str]:

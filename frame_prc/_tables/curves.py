@@ -249,7 +249,7 @@ class Reliability(Table):
     def _there(self, rows: Rows, z: float) -> pl.LazyFrame:
         """Return the same of rows that are elsewhere."""
         if rows.has_counts:
-            check_counts(rows.columns)
+            check_counts(rows.columns, "the interval of reliability()")
         tp, fp = pl.col("tp"), pl.col("fp")
         sums = rows.elsewhere.bins(rows, self.edges)
         found: pl.LazyFrame = sums.with_columns(positives=tp, negatives=fp)
@@ -322,7 +322,7 @@ def _units(binned: pl.LazyFrame, keys: Sequence[str], rows: Rows) -> pl.LazyFram
 def _amounts(rows: Rows) -> pl.LazyFrame:
     """Return the rows that count, with the weight of each class in them and their number."""
     if rows.has_counts:
-        check_counts(rows.columns)
+        check_counts(rows.columns, "the interval of reliability()")
     amounts = rows.amounts(rows.is_positive(), squares=False)
     found = {name: amount.cast(pl.Float64) for name, amount in amounts.items()}
     return rows.used().with_columns(**found, rows=pl.lit(1, pl.Int64))

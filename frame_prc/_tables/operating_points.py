@@ -10,7 +10,7 @@ At another prevalence limits are those of the rows as they are, seen from there.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -45,7 +45,7 @@ from frame_prc._curves.operating_points import (
     misses,
     operating_points,
 )
-from frame_prc._formulas import normal_quantile, precision, recall
+from frame_prc._formulas import normal_quantile, precision, recall, unsigned_zero
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, status_of
@@ -56,6 +56,7 @@ from frame_prc._lazy import (
     join,
     left_join,
     mean_in_order,
+    over,
     segment_join,
 )
 from frame_prc._ranking.ranking import Ranking, rank
@@ -66,6 +67,7 @@ from frame_prc._rows.table import Table
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
+_GROUPS = 2000  # of the scores of a segment
 
 
 @dataclass(frozen=True)
@@ -174,11 +176,7 @@ class OperatingPoints(Table):
         """Return the bounds that points must keep to so that new rows meet the targets."""
         from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
 
-        check_drawable(
-            ranking.rows,
-            "guarantee= needs counts of rows, and these are sums of weights",
-            "single rows, or integer counts",
-        )
+        check_drawable(ranking.rows, "guarantee=")
         targets = {bound_name(place): target for place, target in enumerate(self.targets)}
         return guarantees.bounds(ranking, targets)
 
@@ -207,7 +205,7 @@ class OperatingPoints(Table):
         if self._guarantees:
             return
         if any(target.criterion != "threshold" for target in self.targets):
-            check_drawable(rows)
+            check_drawable(rows, "ci= of thresholds that are chosen")
         elif rows.columns.aggregated:
             check_counts(rows.columns)
 
@@ -444,10 +442,24 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
     from frame_prc._inference.resamples import over_replicates  # noqa: PLC0415 - needs NumPy
 
     drawn = over_replicates(
-        ranking, ranking.rows, resampling, rates, means, every_score=every_score
+        ranking, _in_groups(ranking.rows), resampling, rates, means, every_score=every_score
     )
     places = pl.lit(pl.Series([*targets], dtype=pl.Int64)).gather("order")
     return drawn.select("segment", places.alias("order"), *means)
+
+
+def _in_groups(rows: Rows) -> Rows:
+    """Return rows with a number of a group in place of the score, where segments have many.
+
+    Replicates choose among so many thresholds: between two, one in 2,000 of the rows changes sides,
+    which is little beside what a draw does.
+    """
+    if rows.has_counts:
+        return rows
+    score = unsigned_zero(pl.col("score"), rows.score_dtype)
+    group = (score.rank("max").cast(pl.Int64) * _GROUPS) // score.count()
+    used = rows.used().with_columns(score=over(group, rows.keys))
+    return replace(rows, frame=used, score_dtype=pl.Int64())
 
 
 # --- thresholds by steps, with what each costs and finds ---------------------------------------
@@ -468,7 +480,8 @@ class ThresholdTable(OperatingPoints):
 
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
         """Return what does not run inside an engine."""
-        return {"calibrate": self.calibration is not None}
+        refused = {"thresholds= as a frame": self.given is not None}
+        return refused | {"calibrate": self.calibration is not None}
 
     @property
     def outputs(self) -> Sequence[str]:

@@ -109,6 +109,7 @@ class Summary(Table):
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
         """Return what does not run inside an engine."""
         asked = {f"measures={name!r}": name in self.measures for name in (*_AREAS, *_BEST)}
+        asked["calibrate= as a frame"] = self.calibration.given is not None
         return {"details=True": self.measures[: len(MEASURES)] == [*MEASURES], **asked}
 
     @property

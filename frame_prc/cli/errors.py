@@ -70,7 +70,7 @@ _PYTHON = re.compile(
     rf"\b(?P<verb>{'|'.join(EXAMPLES)})\((?:\.\.\.)?"
     rf"(?P<given>(?:(?:, )?\w+=(?:{_VALUE}|{_NAMED}))*)\)"
     rf"|\b(?P<name>{_NAME})=(?!=)(?P<value>{_VALUE}|{_SEVERAL}|{_NAMED})?"
-    rf"|{{(?P<key>{_VALUE}): (?P<of_key>{_VALUE})}}"
+    rf"|{{(?P<key>{_VALUE}): (?P<of_key>{_VALUE}|{_SEVERAL})}}"
     rf"|\bNone\b|(?<!\w)(?:{_QUOTED})"
 )
 

@@ -93,6 +93,12 @@ _BY_TYPE: dict[str, Option] = {
     "float | Sequence[float]": Option(
         list[str], "NUMBER", f"For several {_SEVERAL}.", values.numbers
     ),
+    "float | Sequence[float] | AnyFrame": Option(
+        list[str],
+        "NUMBER|FILE",
+        f"For several numbers {_SEVERAL}; or a file that points wrote.",
+        values.numbers_or_file,
+    ),
     "float | Top | Sequence[float | Top]": Option(
         list[str],
         "NUMBER",

@@ -176,13 +176,16 @@ def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFra
     """Return thresholds as numbers, a column of the rows, or a file."""
     if len(texts) == 1 and texts[0] in source.schema:
         return texts[0]
-    if len(texts) == 1 and Path(texts[0]).is_file():
-        return table(texts[0])
-    found = numbers(texts)
+    found = numbers_or_file(texts)
     if words := [one for one in found if isinstance(one, str)]:
         allowed = "numbers, a column, or a file that points wrote"
         raise OptionError(f"threshold={words[0]!r} is not a number", allowed)
     return found
+
+
+def numbers_or_file(texts: Sequence[str]) -> list[Any] | pl.DataFrame:
+    """Return numbers, or the rows of a file."""
+    return table(texts[0]) if len(texts) == 1 and Path(texts[0]).is_file() else numbers(texts)
 
 
 def held_at(text: str) -> dict[str, float] | pl.DataFrame:

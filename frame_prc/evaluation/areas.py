@@ -41,7 +41,7 @@ from frame_prc._request.specs import (
 )
 from frame_prc._tables.areas import AveragePrecision
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
-from frame_prc.evaluation.given import given_at
+from frame_prc.evaluation.given import given_at, given_reference
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -59,7 +59,7 @@ class AreaVerbs(Evaluated[FrameT]):
         ci: float | None = OF_EVALUATION,
         ci_method: CiMethod = "influence",
         bootstrap: int | Draws | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         top: float | Top | None = None,
         details: bool = False,
     ) -> FrameT:
@@ -92,9 +92,8 @@ class AreaVerbs(Evaluated[FrameT]):
             NumPy.
         calibrate
             Return the calibrated average precision instead, that of the same ranking at this
-            prevalence: a number between 0 and 1, ``"highest"`` (see :func:`summary`), or
-            ``"pooled"``, the share of positives of all rows of the model. Its interval is that of
-            the influences; not with ``bounds``.
+            prevalence, as in :func:`summary`. Its interval is that of the influences; not with
+            ``bounds``.
         top
             Compute only the area over the points that retrieve at most this many rows. :class:`Top`
             says what it is divided by, and what becomes of a tie that does not fit.
@@ -154,7 +153,7 @@ class AreaVerbs(Evaluated[FrameT]):
         cluster, bins = asked.cluster, bins_of(thresholds, ascending=asked.ascending)
         bounds = check_option("bounds", bounds, (True, False))
         interval = interval_of(level, ci_method, draws("bootstrap", bootstrap, cluster))
-        reference, within = calibration(calibrate), top_rows(top)
+        reference, within = given_reference(calibrate), top_rows(top)
         if within is not None:
             check_top(level, thresholds, bounds=bounds)
             if within.ties == "expected":

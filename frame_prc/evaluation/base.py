@@ -376,12 +376,13 @@ def verb(function: FunctionT) -> FunctionT:
     It refuses unknown parameters, unwraps Narwhals frames, and its errors suit the frame.
     """
     is_method = "self" in function.__code__.co_varnames[:1]
+    called = f"{function.__name__}()"
     native = takes_narwhals(refuses_unknown(function))
 
     @wraps(native)
     def call(*args: Any, **named: Any) -> Any:
         first: Any = args[0] if args else named.get("frame")
-        with in_words_of(unwrapped(first.frame if is_method else first)):
+        with in_words_of(unwrapped(first.frame if is_method else first), called):
             return native(*args, **named)
 
     return cast("FunctionT", call)

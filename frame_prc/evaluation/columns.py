@@ -97,7 +97,7 @@ COLUMNS = {
     "reference": "what it is compared with",
     "measure": "the measure",
     "value": "the measure of the segment",
-    "difference": "the measure less that of the baseline or reference",
+    "difference": "the measure less that of the baseline or reference: of a loss, better below 0",
     "ratio": "the measure over that of the baseline or reference",
     "value_a, value_b": "the measure of either side",
     "prevalence_a, prevalence_b": "the prevalence of either side",

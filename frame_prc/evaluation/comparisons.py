@@ -87,8 +87,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             what Holm does, with more power where models are alike (Westfall & Young 1993); it needs
             NumPy, and is not for ``over``. Intervals are not corrected.
         margin
-            The largest loss that does not matter, such as 0.01, for a ``conclusion`` in place of
-            the p-value: the model is ``"better"``, ``"not worse"`` by as much as the margin,
+            The largest loss that does not matter, such as 0.01 or 0, for a ``conclusion`` in place
+            of the p-value: the model is ``"better"``, ``"not worse"`` by as much as the margin,
             ``"worse"`` or ``"undecided"``, by the interval or, with ``adjust``, by ``p_adjusted``.
         scale
             ``"ratio"``: the measure of the model over that of its baseline, with an interval and a

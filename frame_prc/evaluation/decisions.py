@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from frame_prc._engines.engine import HELD_BY_COLUMN, OF_DEPLOYED
-from frame_prc._frames.border import FrameT, is_frame
+from frame_prc._frames.border import FrameT
 from frame_prc._request.options import check_deployed
 from frame_prc._request.points import cuts_ties, guaranteed, target_interval, targets, with_joint
 from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._rows.rules import SUMS
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
-from frame_prc.evaluation.given import given_reference, given_thresholds
-from frame_prc.exceptions import OptionError, type_name
+from frame_prc.evaluation.given import given_reference, given_steps, given_thresholds
+from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -185,7 +185,7 @@ class DecisionVerbs(Evaluated[FrameT]):
     def threshold_table(
         self,
         *,
-        thresholds: float | Sequence[float] | None = None,
+        thresholds: float | Sequence[float] | AnyFrame | None = None,
         cost: tuple[float, float] | None = None,
         calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         details: bool = False,
@@ -198,9 +198,9 @@ class DecisionVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         thresholds
-            One or more thresholds, the same for all segments. By default those at which 0.1, 0.2,
-            0.5, 1, 2, 5, 10, 20 and 50 % of the rows are predicted positive, or as many as fit
-            without cutting a tie.
+            One or more thresholds for all segments, or a frame, as of :func:`operating_points`. By
+            default those at which 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 and 50 % of the rows are predicted
+            positive, or as many as fit without cutting a tie.
         cost
             The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
         calibrate
@@ -244,20 +244,13 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         costs = None if cost is None else targets({"cost": cost})[0].costs
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
-        listed = thresholds if isinstance(thresholds, (list, tuple)) else [thresholds]
-        first = next(iter(listed), None)
-        if is_frame(first) or isinstance(first, str):
-            raise OptionError(
-                f"thresholds= is of type {type_name(first)}",
-                "numbers for all segments",
-                "operating_points(threshold=...) takes a frame of those that were chosen, "
-                "and a column",
-                shell_hint="frame-prc points --threshold FILE takes those that were chosen",
-            )
+        given = None
         if thresholds is not None:
-            asked = {"threshold": thresholds}
+            numbers, given = given_steps(thresholds)
+            asked = {"threshold": numbers}
         table = ThresholdTable(
-            targets(asked),
+            targets(asked, others=given is not None),
+            given,
             ascending=self._request.ascending,
             calibration=given_reference(calibrate),
             costs=costs,

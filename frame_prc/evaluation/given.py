@@ -11,12 +11,13 @@ from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._engines.engine import class_of, engine_of
 from frame_prc._frames.border import is_frame, scan_all, unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
-from frame_prc._request.options import calibration
+from frame_prc._request.options import calibration, is_list, is_number
 from frame_prc._request.specs import Calibration, IntoColumn
-from frame_prc.exceptions import OptionError, type_name
+from frame_prc.exceptions import OptionError, shown, type_name
 
 _ALLOWED = "numbers for all segments, a column's name, or a frame with the keys and 'threshold'"
 _ALLOWED_PREVALENCE = "a number, 'highest', 'pooled', or a frame with the keys and 'prevalence'"
+_ALLOWED_STEPS = "numbers for all segments, or a frame with the keys and 'threshold'"
 _ALLOWED_AT = "{'threshold': 0.5}, or a Polars or pandas frame with the keys and 'threshold'"
 
 
@@ -48,6 +49,23 @@ def given_thresholds(
     _refuse_dict("threshold", threshold, "threshold", _ALLOWED)
     _refuse_labels(threshold)
     return threshold, None, None
+
+
+def given_steps(thresholds: Any) -> tuple[list[float], GivenThresholds | None]:
+    """Return thresholds for all segments, or a frame of those of each."""
+    thresholds = unwrapped(thresholds)
+    frame = _scanned("thresholds", thresholds, _ALLOWED_STEPS)
+    if frame is not None:
+        return [], GivenThresholds(frame, "thresholds")
+    _refuse_dict("thresholds", thresholds, "threshold", _ALLOWED_STEPS)
+    values = list(thresholds) if is_list(thresholds) else [thresholds]
+    if not values or not all(map(is_number, values)):
+        raise OptionError(
+            f"thresholds={shown(thresholds)} does not hold numbers",
+            _ALLOWED_STEPS,
+            shell_hint="a file that frame-prc points wrote has the thresholds of segments",
+        )
+    return values, None
 
 
 def _scanned(name: str, value: Any, allowed: str) -> pl.LazyFrame | None:

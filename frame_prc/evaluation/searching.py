@@ -24,7 +24,7 @@ from frame_prc._request.roles import check_one_grouping, check_option
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
 from frame_prc.evaluation.given import given_at
-from frame_prc.exceptions import OptionError, type_name
+from frame_prc.exceptions import OptionError, said_as, type_name
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -130,14 +130,15 @@ class SearchVerbs(Evaluated[FrameT]):
         if columns is not None:
             own = {**self.roles, "by": columns}
             ev: SearchVerbs[FrameT] = replace(self, roles=own)
-            return ev.find_segments(
-                depth=depth,
-                quantiles=quantiles,
-                min_positives=min_positives,
-                ci=ci,
-                measure=measure,
-                details=details,
-            )
+            with said_as("by=", "columns="):
+                return ev.find_segments(
+                    depth=depth,
+                    quantiles=quantiles,
+                    min_positives=min_positives,
+                    ci=ci,
+                    measure=measure,
+                    details=details,
+                )
         asked, level = self._request, confidence(self._level(ci))
         check_rows(asked)
         check_one_model(asked)

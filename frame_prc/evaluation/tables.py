@@ -25,7 +25,8 @@ from frame_prc._request.specs import (
     SegmentsAre,
 )
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
-from frame_prc.evaluation.given import given_at
+from frame_prc.evaluation.given import given_at, given_reference
+from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -39,7 +40,7 @@ class TableVerbs(Evaluated[FrameT]):
         self,
         *,
         ci: float = OF_EVALUATION_OR_95,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         overall: bool = False,
         segments: SegmentsAre = "fixed",
         measures: str | Sequence[str] | None = None,
@@ -57,10 +58,10 @@ class TableVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals.
         calibrate
-            The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: the
+            The prevalence for ``calibrated_average_precision``, which is then shown: a number
+            between 0 and 1, or a frame of keys and ``prevalence``. ``"highest"``, the default: the
             highest of the model's segments with 20 rows of each class, at most 0.5. ``"pooled"``:
-            the share of positives of all rows of the model. Or a number between 0 and 1. Where it
-            is given, this measure is shown.
+            the share of positives of all rows of the model.
         overall
             For each model, add a row for all rows pooled and one for the mean of the segments.
         segments
@@ -132,7 +133,12 @@ class TableVerbs(Evaluated[FrameT]):
         interval = Interval(confidence(self._level(ci)))
         if overall:
             check_pooled(self._request)
-        reference = compared_at(calibrate)
+        reference = given_reference(calibrate) or compared_at(None)
+        if overall and reference.given is not None:
+            raise OptionError(
+                "calibrate= is a frame, and overall=True adds rows of no segment",
+                "one of them, or a number in calibrate=",
+            )
         are = segments_are(segments, overall=overall)
         named = measure_list(
             measures, MEASURES, (PARTIAL_ROC_AUC, *OF_PROBABILITIES, *AT_THRESHOLD)

@@ -41,10 +41,14 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(given, monkeypa
     [
         ({"points": {"recal": 0.9}}, OptionError, "points= names 'recal'.*'recall', 'precision'"),
         ({"points": 0.9}, OptionError, "points=0.9 is of type float"),
-        ({"points": {"recall": 2}}, OptionError, "recall=2 is out of range"),
+        ({"points": {"recall": 2}}, OptionError, "points={'recall': 2} is out of range"),
         ({"points": {"recall": [i / 7 for i in range(1, 8)]}}, OptionError, "7 operating points"),
         ({"points": {}}, OptionError, "no target is given"),
-        ({"points": {"threshold": "high"}}, OptionError, "threshold='high' is not a number"),
+        (
+            {"points": {"threshold": "high"}},
+            OptionError,
+            "points={'threshold': 'high'} is not a number",
+        ),
         ({"ci": 95}, OptionError, "ci=95 is not a level.*ci=0.95"),
         ({"band": 1}, OptionError, "band=1 is not an option"),
         ({"roc": "yes"}, OptionError, "roc='yes' is not an option"),

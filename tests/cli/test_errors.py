@@ -123,6 +123,15 @@ plot rows.csv -t late -s score -o p.pdf
     the suffix of 'p.pdf' does not say how to write it. Allowed: .html, .svg, .png.
 plot rows.csv -t late -s score -o p.svg --points .9
     --points .9 is not an operating point. Allowed: a criterion and numbers, such as 'recall=0.9'.
+plot rows.csv -t late -s score -o p.svg --points recall=2
+    --points recall=2 is out of range. Allowed: numbers above 0 and up to 1. Hint: 2 % is
+    --points recall=0.02.
+plot rows.csv -t late -s score -o p.svg --points cost=3
+    --points cost=3 is not a pair of costs. Allowed: (cost of a false positive, cost of a false
+    negative), numbers of 0 or more and up to 1e+100, not both 0. Hint: --points cost=1,10 if a
+    missed positive costs ten times as much as a false alarm.
+find rows.csv -t late -s score --columns regoin
+    --columns names 'regoin', which is not a column. Hint: did you mean 'region'?
 plot rows.csv -t late -s score -o p.svg --points rec=.9
     --points names 'rec', which is not a criterion. Allowed: 'recall', 'precision', 'threshold',
     'f_beta', 'predicted_rate', 'predicted_count', 'fpr', 'cost'. Hint: for example --points

@@ -372,5 +372,7 @@ def test_cluster_may_not_be_missing(kind):
 @every_kind
 def test_sums_of_weights_cannot_be_drawn(kind):
     sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
-    with pytest.raises(OptionError, match="cannot resample the sums of weights in pos= and neg="):
+    with pytest.raises(
+        OptionError, match="a bootstrap needs counts of rows, and pos= and neg= are sums of weights"
+    ):
         frame_prc.band(sums, score="score", pos="pos", neg="neg")

@@ -288,7 +288,9 @@ def test_cluster_needs_single_rows(kind):
 @every_kind
 def test_sums_of_weights_cannot_be_drawn(kind):
     sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
-    with pytest.raises(OptionError, match=r"cannot resample the sums of weights.*integer counts"):
+    with pytest.raises(
+        OptionError, match=r"a bootstrap needs counts of rows, and pos= and .*integer counts"
+    ):
         frame_prc.average_precision(sums, score="score", pos="pos", neg="neg", **SEEDED)
 
 

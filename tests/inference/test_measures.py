@@ -392,6 +392,34 @@ def test_certain_values_have_an_interval_with_width(kind):
     assert [row[f"observed_expected{part}"] for part in ("", "_low", "_high")] == [0, None, None]
 
 
+@every_kind
+def test_ratios_beyond_what_has_an_interval_are_exact(kind):
+    far = {"brier_skill": [0.75, 0.25], "observed_expected": [2.0**-40, 2.0**-41]}
+    pos, neg = [20, 30], [600_000, 400_000]
+    for name, score in far.items():
+        df = pl.DataFrame({"score": score, "pos": pos, "neg": neg, "day": [1, 1]})
+        df = pl.concat([df, df.with_columns(day=pl.lit(2, pl.Int64))])
+        rows = [
+            (Fraction(s), y, 2 * n)
+            for s, *counts in zip(score, pos, neg, strict=True)
+            for y, n in zip((1, 0), counts, strict=True)
+        ]
+        total, p = sum(n for *_, n in rows), Fraction(sum(pos), sum(pos) + sum(neg))
+        brier = sum(n * (s - y) ** 2 for s, y, n in rows) / total
+        mean = sum(n * s for s, _, n in rows) / total
+        exact = {"brier_skill": 1 - brier / (p * (1 - p)), "observed_expected": p / mean}[name]
+        counts = {"score": "score", "pos": "pos", "neg": "neg"}
+        card = frame_prc.summary(kind.make(df), measures=name, **counts)
+        of_days = frame_prc.average(
+            kind.make(df), by="day", over="day", measure=name, ci=0.9, **counts
+        )
+        [row], [average] = kind.rows(card).to_dicts(), kind.rows(of_days).to_dicts()
+        assert row[name] == average[name] == pytest.approx(float(exact), rel=1e-12)
+        limits = [row[f"{name}_low"], row[f"{name}_high"], average["ci_low"], average["ci_high"]]
+        assert limits == [None] * 4
+        assert (row["status"], average["status"]) == ("no_std_error", "few_segments")
+
+
 def rows_of(**cells):
     """Return rows with so many in each cell at a threshold of a half."""
     sides = {"tp": (True, 0.9), "fp": (False, 0.8), "fn": (True, 0.2), "tn": (False, 0.1)}

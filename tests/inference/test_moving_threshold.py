@@ -186,7 +186,11 @@ def test_an_interval_covers_what_all_rows_have_at_their_own_threshold():
     [
         ("precision", {"recall": 1}, "'recall': 1} is where 'precision' cannot be measured"),
         ("precision", {"fpr": 0}, "'fpr': 0} is where 'precision' cannot be measured"),
-        ("precision", {"recall": 70}, "recall=70 is out of range.*70 % is recall=0.7"),
+        (
+            "precision",
+            {"recall": 70},
+            "at={'recall': 70} is out of range.*70 % is at={'recall': 0.7}",
+        ),
         ("precision", {"recall": 0.5, "fpr": 0.1}, "is not where 'precision' is measured"),
         ("fpr", {"fpr": 0.1}, "'fpr': 0.1} is not where 'fpr' is measured"),
         ("balanced_accuracy", {"recall": 0.5}, "is not where 'balanced_accuracy' is measured"),

@@ -323,6 +323,8 @@ THERE = pl.DataFrame({"region": ["s", None, "n"], "prevalence": [0.125, 0.5, 0.2
     [
         ("operating_points", {"recall": 0.5, "predicted_rate": 0.25, "details": True}),
         ("threshold_table", {"details": True}),
+        ("average_precision", {"ci": 0.9, "details": True}),
+        ("summary", {"details": True}),
         ("curve", {"ci": 0.9}),
         ("band", {"recalls": 4, "bootstrap": Draws(50, seed=1)}),
     ],

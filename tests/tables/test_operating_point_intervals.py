@@ -17,6 +17,7 @@ from strategies import BY, INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
 from frame_prc import OptionError
+from frame_prc._tables import operating_points
 
 LIMITS = ["precision_low", "precision_high", "recall_low", "recall_high"]
 LEVELS = st.sampled_from([0.5, 0.95, 0.999])
@@ -234,6 +235,26 @@ def test_weighted_rows_are_resampled_with_their_weights(kind):
     plain = points(kind, df, **options)
     weighted = points(kind, df.with_columns(w=2.0), weight="w", **options)
     assert_frame_equal(weighted.select(LIMITS), plain.select(LIMITS), rel_tol=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "day"])
+def test_replicates_of_many_rows_choose_among_groups_of_them(kind, cluster, monkeypatch):
+    few, many = sample(300, 5), sample(6000, 5, ties=10**6)
+    asked = {"recall": 0.6, "precision": 0.6, "f_beta": 1, "ci": 0.9, "cluster": cluster}
+    found = [points(kind, df, **asked) for df in (few, many)]
+    monkeypatch.setattr(operating_points, "_GROUPS", 10**6)
+    every = [points(kind, df, **asked) for df in (few, many)]
+    assert_frame_equal(found[0], every[0], check_exact=True)
+    for rate in ("precision", "recall"):
+        width = every[1][f"{rate}_high"] - every[1][f"{rate}_low"]
+        apart = (found[1][f"{rate}_low"] - every[1][f"{rate}_low"]).abs() / width
+        assert 0 < apart.max() < 0.02
+    assert (
+        found[1]
+        .drop("precision_low", "recall_low")
+        .equals(every[1].drop("precision_low", "recall_low"))
+    )
 
 
 def test_an_interval_of_a_choice_is_wider_than_that_of_a_given_one():

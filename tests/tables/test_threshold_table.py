@@ -68,6 +68,21 @@ def test_given_thresholds_and_scores_in_the_other_direction(kind):
     assert other["ascending"].to_list() == [True]
 
 
+@every_kind
+def test_segments_may_have_thresholds_each(kind):
+    asked = {"by": "region", "details": True}
+    chosen = ROWS[:1000].prc.operating_points("truth", "score", by="region", recall=[0.5, 0.8])
+    held = chosen[[3, 2, 1]]
+    table = kind.rows(
+        frame_prc.threshold_table(
+            kind.make(ROWS), "truth", "score", thresholds=kind.make(held), **asked
+        )
+    )
+    points = frame_prc.operating_points(ROWS, "truth", "score", threshold=held, **asked)
+    assert table.select("region", *SHARED).equals(points.select("region", *SHARED))
+    assert "missed" in table["status"].to_list()
+
+
 def test_net_benefit_is_that_of_the_measure_to_the_last_digit():
     df = ROWS.with_columns(pl.col("score").cast(pl.Float32))
     table = df.prc.threshold_table("truth", "score", thresholds=0.1, details=True)
@@ -80,9 +95,10 @@ def test_net_benefit_is_that_of_the_measure_to_the_last_digit():
     ("asked", "says"),
     [
         ({"cost": 3}, "cost=3 is not a pair of costs"),
-        ({"thresholds": "high"}, r"thresholds= is of type str.* operating_points\(threshold="),
-        ({"thresholds": ["chosen.csv"]}, "thresholds= is of type str"),
-        ({"thresholds": pl.DataFrame({"threshold": [0.5]})}, "thresholds= is of type polars"),
+        ({"thresholds": "high"}, "thresholds='high' does not hold numbers.* or a frame with"),
+        ({"thresholds": ["chosen.csv"]}, r"thresholds=\['chosen.csv'\] does not hold numbers"),
+        ({"thresholds": []}, r"thresholds=\[\] does not hold numbers"),
+        ({"thresholds": {"north": 0.5}}, "thresholds= is of type dict.* for a dict of thresholds"),
         ({"cost": (1, 2, 3)}, "is not a pair of costs"),
     ],
 )
