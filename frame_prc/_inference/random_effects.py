@@ -22,8 +22,11 @@ change may be large or last, and takes the largest of these differences in stand
 
 The bound of each look spends an equal part of the error (Lan & DeMets 1983): it is drawn from what
 looks show where nothing changes, given that no bound was crossed before. So looks that share
-periods, and the reference that all share, cost less than by Bonferroni. A smaller error than draws
-can tell is reached from the tail of a normal distribution.
+periods, and the reference that all share, cost less than by Bonferroni. The standard deviation of a
+period is known no better than k periods of the reference tell it, so it is drawn too, as by
+Student's t with k - 1 degrees of freedom (Higgins, Thompson & Spiegelhalter 2009, doi
+10.1111/j.1467-985X.2008.00552.x): the same for all looks, and at least what sampling makes. A
+smaller error than draws can tell is reached from the tail of this distribution.
 
 NumPy is an optional dependency: import this module only where periods are watched.
 """
@@ -33,12 +36,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_prc._inference.distributions import student_p_value, student_quantile
 from frame_prc._inference.resamples import Floats, Integers
 
 # --- segments that lend each other strength ----------------------------------------------------
@@ -109,13 +112,14 @@ def _draws_of_spread(
 # --- periods in order against a reference ------------------------------------------------------
 
 _DRAWS = 20_000
-_DRAWN = 0.05  # the error whose bounds are drawn
+_DRAWN = 0.01  # the least error whose bounds are drawn
 _ROWS_OF_REFERENCE = 200
 _ROUNDING = 1e-9
 # By simulation the variance of a logit is larger than its estimate, by 5 over the number of rows.
 _ROWS_SHORT = 5
 _LEAST = 2  # periods of a reference
-_NORMAL = NormalDist()
+_LEAST_DEGREES = 7  # with fewer, nothing would be an alarm
+_LEAST_TAIL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -162,20 +166,19 @@ class Series:
         return bool(has_variance) and int(known.sum()) >= _LEAST
 
     @cached_property
-    def _told(self) -> tuple[float, int]:
-        """Cochran's Q of the periods of the reference that have a value, and its degrees."""
-        used = np.isfinite(self.logits[self.reference])
-        y, w = self.logits[self.reference][used], 1 / self._known[self.reference][used]
-        return float(np.sum(w * (y - np.average(y, weights=w)) ** 2)), len(y) - 1
-
-    @cached_property
     def _spread(self) -> tuple[Floats, float]:
-        """The weights of these periods, and tau squared."""
-        used, (q, degrees) = np.isfinite(self.logits[self.reference]), self._told
-        v = self._known[self.reference][used]
+        """The weights of the periods of the reference that have a value, and tau squared."""
+        used = np.isfinite(self.logits[self.reference])
+        y, v = self.logits[self.reference][used], self._known[self.reference][used]
         w = 1 / v
-        tau2 = max(0.0, (q - degrees) / (w.sum() - np.sum(w**2) / w.sum()))
+        q = np.sum(w * (y - np.average(y, weights=w)) ** 2)  # Cochran's
+        tau2 = max(0.0, (q - (len(y) - 1)) / (w.sum() - np.sum(w**2) / w.sum()))
         return 1 / (v + tau2), tau2
+
+    @property
+    def _degrees(self) -> int:
+        """Of how many degrees of freedom the spread of periods is known."""
+        return max(len(self._spread[0]) - 1, _LEAST_DEGREES)
 
     @cached_property
     def of_reference(self) -> float:
@@ -198,7 +201,7 @@ class Series:
         used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
         variances = self._known[used] + self._tau2[used]
-        return _Paths(variances, self._variance, self.sides, shares, *self._told)
+        return _Paths(variances, self._variance, self.sides, shares, self._degrees)
 
     @property
     def _used(self) -> Integers:
@@ -265,7 +268,7 @@ class Series:
         else:
             usual = np.nanmedian(self._known[self.reference]) + self._spread[1]
         usual_periods = np.full(looks, usual)
-        paths = _Paths(usual_periods, self._variance, self.sides, None, *self._told)
+        paths = _Paths(usual_periods, self._variance, self.sides, None, self._degrees)
         bounds = paths.bounds(error, looks, (), looks)
         drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)
         first = np.full(len(drawn), np.inf)
@@ -281,15 +284,14 @@ class _Paths:
     """The periods that are watched, with the variances of their logits and of the reference.
 
     ``shares`` says which periods each of them is made of, if they overlap. How much periods vary
-    is known from a ``q`` of the reference, with so many ``degrees`` of freedom.
+    is known with so many ``degrees`` of freedom.
     """
 
     variances: Floats
     of_reference: float
     sides: int
     shares: Floats | None
-    q: float = 0.0
-    degrees: int = 1
+    degrees: int
 
     def lengths(self, look: int) -> list[int]:
         """Return the numbers of periods that a look compares: 1, 2, 4 and so on."""
@@ -335,14 +337,9 @@ class _Paths:
         return found
 
     def scales(self, draws: int) -> Floats:
-        """Return draws of standard deviations, over those that q suggests.
-
-        The part of the variance that is due to tau is known as one of so many degrees is; of fewer
-        than 7 nothing would be an alarm.
-        """
-        of_tau, degrees = 1 - self.degrees / max(self.q, self.degrees), max(self.degrees, 7)
-        chi2 = np.random.default_rng([0, *b"tau"]).chisquare(degrees, draws)
-        found: Floats = np.sqrt(1 - of_tau + of_tau * degrees / chi2)
+        """Return draws of the standard deviation of periods, over that which is known."""
+        chi2 = np.random.default_rng([0, *b"tau"]).chisquare(self.degrees, draws)
+        found: Floats = np.sqrt(self.degrees / chi2)
         return found
 
     def bounds(self, error: float, looks: int, known: Sequence[float], count: int) -> list[float]:
@@ -356,7 +353,7 @@ class _Paths:
         for look in range(count):
             highest = self.highest(drawn, look)
             if look < len(known):
-                bound = _at_error(known[look], error, error_drawn)
+                bound = self._at_error(known[look], error, error_drawn)
                 kept = drawn[highest <= bound * (1 + _ROUNDING)]
                 drawn, spent = kept, spent + len(drawn) - len(kept)
                 continue
@@ -365,12 +362,13 @@ class _Paths:
             # Between two draws, so that as many are beyond it as are allowed.
             bound = float(order[max(allowed - 1, 0) : allowed + 1].mean())
             drawn, spent = drawn[highest <= bound], spent + allowed
-            found.append(_at_error(bound, error_drawn, error))
+            found.append(self._at_error(bound, error_drawn, error))
         return found
 
-
-def _at_error(bound: float, error: float, other: float) -> float:
-    """Return what the bound of an error is at another: the tail beyond it is in proportion."""
-    tail = min(_NORMAL.cdf(-bound) * other / error, 0.5)
-    # Beyond what a tail can be as a number, a bound is hardly farther at a smaller error.
-    return bound if error == other or tail == 0 else -_NORMAL.inv_cdf(tail)
+    def _at_error(self, bound: float, error: float, other: float) -> float:
+        """Return what the bound of an error is at another: the tail beyond it is in proportion."""
+        if error == other or bound <= 0:
+            return bound
+        both = student_p_value(bound, self.degrees) * other / error
+        # Where so little is beyond, a bound is hardly farther at a smaller error.
+        return student_quantile(1 - both, self.degrees) if _LEAST_TAIL < both < 1 else bound

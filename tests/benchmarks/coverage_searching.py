@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 import frame_prc
 
@@ -128,12 +128,14 @@ class Weeks:
 
 
 def _by_bonferroni(table: pl.DataFrame, plan: tuple[int, int], sites: int) -> int:
-    """Return the first look that a test of each week at 5 % over all looks rejects."""
-    before, after = table[: plan[0]], table[plan[0] :]
-    weights = 1 / before["variance"]
-    mean = (before["logit"] * weights).sum() / weights.sum()
-    z = (mean - after["logit"]) / (after["variance"] + 1 / weights.sum()).sqrt()
-    hits = (z > -NormalDist().inv_cdf(0.05 / plan[1] / sites)).arg_true()
+    """Return the first look that a t test of each week at 5 % over all looks rejects.
+
+    It goes by how the weeks of the reference vary, as a watch does: one by the errors within weeks
+    would not keep 5 % where these vary by themselves.
+    """
+    before, after = table["logit"][: plan[0]], table["logit"][plan[0] :]
+    t = (before.mean() - after) / (before.std() * (1 + 1 / plan[0]) ** 0.5)
+    hits = (t > stats.t.isf(0.05 / plan[1] / sites, plan[0] - 1)).arg_true()
     return int(hits[0]) + 1 if len(hits) else _NEVER
 
 
@@ -155,7 +157,7 @@ def watches() -> Iterator[Weeks]:
         Weeks(10, 0.2, 1.5, (28, 60), window=7),
     )
     yield Weeks(50, 0.2, 1.5, (8, 26), sites=10, draws=60)
-    yield Weeks(100, 0.2, 1.5, (12, 40), tau=0.2)
+    yield from (Weeks(100, 0.2, 1.5, plan, tau=0.2) for plan in ((8, 52), (12, 40), (24, 40)))
     yield from (Weeks(100, 0.2, 1.5, (8, 52), changed=c, draws=100) for c in (1.35, 1.2))
     yield Weeks(50, 0.2, 1.5, (8, 26), sites=10, changed=1.0, draws=60)
     yield Weeks(50, 0.2, 1.5, (8, 26), sites=10, changed=1.0, adjust="lond", draws=60)
