@@ -124,9 +124,9 @@ def _which_model(found: Evaluation) -> Answer | None:
         return None
     tests = comparisons_told(found)
     finding, numbers = _best_model(tests, found)
-    reasons = [*of_comparisons(tests, found), *by_segment(found)]
+    reasons = [*of_comparisons(tests, found), *by_segment(found.without_time)]
     # Where periods are watched, the first screen has a line on these.
-    also = "" if found.in_order else won_by_segment(found)
+    also = "" if found.in_order else won_by_segment(found.without_time)
     return Answer("model", "Which model", finding, numbers, reasons, also)
 
 
@@ -264,9 +264,18 @@ def _values(rows: pl.DataFrame, found: Evaluation) -> str:
 def _which_segment(found: Evaluation) -> Answer | None:
     if found.segments.height == 1 or found.of_best[AVERAGE_PRECISION] is None:
         return None
-    question = f"Which {isolated(kind_of_segments(found))}"
+    own = found.without_time
+    question = f"Which {isolated(kind_of_segments(own))}"
+    finding, numbers = _differing(own)
+    reasons = [*of_segments(own), *([] if own is found else _in_times(found))]
+    return Answer("segment", question, finding, numbers, reasons)
+
+
+def _in_times(found: Evaluation) -> Iterator[str]:
+    """Yield what is shown of the segments at the times that they are of."""
     finding, numbers = _differing(found)
-    return Answer("segment", question, finding, numbers, list(of_segments(found)))
+    keys = listed([isolated(key) for key in found.keys], None)
+    yield f"By {keys} together: {finding}{numbers}"
 
 
 def _differing(found: Evaluation) -> tuple[str, str]:

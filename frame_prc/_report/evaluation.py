@@ -297,17 +297,30 @@ class Evaluation:
     def in_time(self) -> bool:
         """Whether the only key is a time: then segments are in its order."""
         dtypes = list(self.rows.columns.key_dtypes.values())
-        return len(dtypes) == 1 and dtypes[0] in (pl.Date, pl.Datetime)
+        return len(dtypes) == 1 and _is_time(dtypes[0])
 
     @cached_property
     def in_order(self) -> Evaluation | None:
         """The rows by the key that has an order, all segments of others together, where asked."""
         if "time" not in self.options.sections:
             return None
-        name = _key_with_order(self.rows.columns.key_dtypes)
-        if len(self.keys) == 1:
+        return self._by([_key_with_order(self.rows.columns.key_dtypes)])
+
+    @cached_property
+    def without_time(self) -> Evaluation:
+        """The rows by the other keys, where one is a time: answers are about regions, not weeks."""
+        dtypes = self.rows.columns.key_dtypes
+        others = [name for name, dtype in dtypes.items() if not _is_time(dtype)]
+        if not others or len(self.keys) - len(others) != 1:
             return self
-        columns = replace(self.rows.columns, groupings=((name,),))
+        own = self._by(others)
+        return own if own.segments.height > 1 else self
+
+    def _by(self, names: Sequence[str]) -> Evaluation:
+        """Return the same rows by some of the keys."""
+        if names == self.keys:
+            return self
+        columns = replace(self.rows.columns, groupings=(tuple(names),))
         [rows] = replace(self.rows, columns=columns).by_grouping()
         return replace(self, rows=replace(rows, kept={}))
 
@@ -497,6 +510,10 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     if "time" in options.sections:
         _key_with_order(rows.columns.key_dtypes)
     return found
+
+
+def _is_time(dtype: pl.DataType) -> bool:
+    return dtype in (pl.Date, pl.Datetime)
 
 
 def _key_with_order(dtypes: Mapping[str, pl.DataType]) -> str:

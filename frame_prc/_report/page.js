@@ -5,7 +5,8 @@
   const byId = id => document.getElementById(id);
   const ALL = "all rows";
   const PAGE = 50;
-  const NARROW = 680, BESIDE_PANELS = 190, MOST_WIDENED = 420, ROW = 26; // px
+  const NARROW = 680, BESIDE_PANELS = 190, MOST_WIDENED = 420; // px
+  const ROWS = {good: 31 * data.models.length, models: 26 * (data.models.length - 1)};  // px
   const OF_SMALL = 0.48; // of the height of a picture, beside an answer on a narrow screen
   const FEW_ALERTS = 20;
   const nameOf = segment => (segment === null ? ALL : data.names[segment]);
@@ -245,8 +246,7 @@
 
   /** Return the picture beside an answer on a phone: lower, without what the sentence says of axes. */
   function small(spec, name) {
-    const rows = {good: data.models.length, models: data.models.length - 1}[name] ?? 0;
-    const bare = {...spec, height: Math.max(OF_SMALL * spec.height, ROW * rows)};
+    const bare = {...spec, height: Math.max(OF_SMALL * spec.height, ROWS[name] ?? 0)};
     return JSON.parse(JSON.stringify(bare, (key, value) => (
       ["x", "y"].includes(key) && value?.title?.includes(" ") ? {...value, title: null} : value)));
   }

@@ -34,14 +34,14 @@ from frame_prc._report.encodings import (
     shape,
     wide,
 )
-from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
-from frame_prc._report.sentences import comparisons_told, unit_of_period
+from frame_prc._report.evaluation import BETTER, OPEN, SMALL, WORSE, Evaluation
+from frame_prc._report.sentences import comparisons_told
 from frame_prc.exceptions import DataError
 
 _STEP = 36  # px, of a row
 _HEIGHT = 150  # px
 _LINE = 30  # px, of the text on what is watched
-_WIDTH = 700  # px, over time
+_WIDTH, _NARROW = 700, 480  # px, over time, and beside an answer
 _LEAST = 110  # px, of bars
 _PALE = 0.55  # opacity
 _MOST_NAMES = 24  # of segments along an axis
@@ -65,19 +65,19 @@ def _good(found: Evaluation) -> AnyChart | None:
     base = alt.Chart(own.with_columns(name=name, text=name + "  " + told))
     rows_of = base.encode(y=alt.Y("name:N", sort=[*found.short_names.values()], axis=None))
     layers = [
-        rows_of.mark_bar(height=14, color=LOOK.faint).encode(**axis.of(chance, "most")),
-        rows_of.mark_bar(height=14, opacity=0.45).encode(
+        rows_of.mark_bar(height=12, color=LOOK.faint).encode(**axis.of(chance, "most")),
+        rows_of.mark_bar(height=12, opacity=0.45).encode(
             **axis.of(chance, AVERAGE_PRECISION), color=colour
         ),
         *dots(rows_of, AVERAGE_PRECISION, axis, colour),
-        _above_row(rows_of, "text"),
+        _above_row(rows_of, "text", -12),
     ]
     return wide(alt.layer(*layers), max(_STEP * rows.height, _LEAST))
 
 
-def _above_row(rows: AnyChart, field: str) -> AnyChart:
+def _above_row(rows: AnyChart, field: str, dy: int) -> AnyChart:
     """Return a text above each row, which has the width of the picture."""
-    mark = rows.mark_text(align="left", dy=-14, color=LOOK.text, limit=alt.ExprRef("width"))
+    mark = rows.mark_text(align="left", dy=dy, color=LOOK.text, limit=alt.ExprRef("width"))
     return mark.encode(x=alt.value(4), text=f"{field}:N")
 
 
@@ -107,80 +107,93 @@ def _models(found: Evaluation) -> AnyChart | None:
     axis = Axis("x", "Difference in average precision", (-most, most))
     base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=None, axis=None))
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(**DASHED)
-    sides = (old[0], new[0]) if rows.height == 1 else ("the second", "the first")
+    # Of several pairs, the best model is the first in each.
+    sides = (f"{old[0]} better" if rows.height == 1 else f"{new[0]} worse", f"{new[0]} better")
     intervals = dots(base, "difference", axis, alt.value(LOOK.text))
     look: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted}
     right = alt.value("width")
-    words = _at_ends(f"← {sides[0]} better", f"{sides[1]} better →", (0, 0), right, **look)
+    words = _at_ends(f"← {sides[0]}", f"{sides[1]} →", (0, 0), right, **look)
     # Of a single pair, the words at both ends are the names.
-    words += [_above_row(base, "name")] if rows.height > 1 else []
+    words += [_above_row(base, "name", -9)] if rows.height > 1 else []
     return wide(alt.layer(zero.encode(**axis.of("zero")), *intervals, *words), _STEP * rows.height)
 
 
 def _at_ends(
-    left: str, right: str, place: tuple[Any, Any], end: Any, **look: Any
+    left: str, right: str, place: tuple[Any, Any], end: Any, *, right_y: Any = None, **look: Any
 ) -> list[AnyChart]:
-    """Return words at both ends of a picture, with the place of the left ones, and the end."""
+    """Return words at both ends of a picture, with the place of the left ones, and the end.
+
+    Those at the right may be at another height, so that long ones are not beside each other.
+    """
     words = alt.Chart(pl.DataFrame({"left": [left], "right": [right]}))
     x, y = map(alt.value, place)
     look["limit"] = alt.ExprRef("width / 2 - 8")
     left_text, right_text = (words.mark_text(align=end, **look) for end in ("left", "right"))
     return [
         left_text.encode(text="left:N", x=x, y=y),
-        right_text.encode(text="right:N", x=end, y=y),
+        right_text.encode(text="right:N", x=end, y=y if right_y is None else alt.value(right_y)),
     ]
 
 
-def _strip(found: Evaluation) -> AnyChart | None:
+def _strip(whole: Evaluation) -> AnyChart | None:
     """Return the segments from the lowest on, small ones last; those shown to differ stand out."""
+    found = whole.without_time
     rows = _segments(found)
     if rows.height < 2:  # noqa: PLR2004 - one has nothing to differ from
         return None
-    has_names = rows.height <= _MOST_NAMES
+    has_names = rows.height <= _MOST_NAMES or found.in_time
     colour = alt.value(LOOK.colours(len(found.models))[found.models.index(found.best)])
     ends = ends_of(pl.concat([rows["ci_low"], rows["ci_high"]]))
     axis = Axis("y", _OF_SEGMENTS, ends)
-    kind = f"{unit_of_period(found)}s, in order" if found.in_time else "segments, sorted"
-    base = alt.Chart(rows).encode(x=_along(rows, None if has_names else kind))
+    x = _along_time(found, rows["at"], _NARROW) if found.in_time else _along(rows, named=has_names)
+    base = alt.Chart(rows).encode(x=x)
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
     shade = alt.condition(is_found, alt.value(1), alt.value(_PALE))
-    intervals = dots(base.encode(opacity=shade), "value", axis, colour, 50 if has_names else 20)
+    intervals = dots(base.encode(opacity=shade), "value", axis, colour, _dot(rows.height))
     words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
     named = words.encode(**axis.of("ci_high"), text="standing:N")
-    labels = [named] if has_names else _ends(rows, in_time=found.in_time)
+    labels = [named] if has_names else _ends(rows)
     chart = alt.layer(*_level_of_all(found, axis), *intervals, *labels)
-    height = _HEIGHT - (_LINE if found.in_order else 0)
+    height = _HEIGHT - (_LINE if whole.in_order else 0)
     return wide(chart, height, title=_legend_of_strip(found))
 
 
 def _legend_of_strip(found: Evaluation) -> list[str]:
     """Return what the picture of segments shows, and how, as lines."""
-    small = " Hollow: too small to judge." if found.segments_that_are(SMALL) else ""
+    pale = ["Pale: not shown to differ."] if found.segments_that_are(OPEN) else []
+    small = ["Hollow: too small to judge."] if found.segments_that_are(SMALL) else []
     name, reference = short(safe(found.best), 24), found.of_best["reference_prevalence"]
     at = "" if reference is None else f", as if {share_text(reference)} were positive in each"
-    return [f"{name}{at}.", f"Pale: not shown to differ.{small}"]
+    return [f"{name}{at}.", " ".join([*pale, *small])]
 
 
-def _ends(rows: pl.DataFrame, *, in_time: bool) -> list[AnyChart]:
+def _ends(rows: pl.DataFrame) -> list[AnyChart]:
     """Return the names of the segments at both ends, where not all have a place for theirs."""
-    # Small segments come last, but in time.
-    judged = rows if in_time else rows.filter(pl.col("standing") != SMALL)
+    judged = rows.filter(pl.col("standing") != SMALL)  # small segments come last
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
-    place, last = (4, alt.ExprRef("height - 8")), alt.XDatum(judged.height)
-    return _at_ends(", ".join(worse), ", ".join(better), place, last, color=LOOK.text)
+    left, right = (
+        f"{standing}: {', '.join(names)}" if names.len() else ""
+        for standing, names in ((WORSE, worse), (BETTER, better))
+    )
+    low, above, last = alt.ExprRef("height - 8"), alt.ExprRef("height - 20"), judged.height
+    return _at_ends(left, right, (4, low), alt.XDatum(last), right_y=above, color=LOOK.text)
 
 
 def _segments(found: Evaluation) -> pl.DataFrame:
     """Return the segments of the best model with their calibrated areas."""
     known = found.standings.drop_nulls(CALIBRATED)
-    if not found.in_time:
+    if found.in_time:
+        times = found.segments.select("segment", at=milliseconds(found.segments["key_0"]))
+        known = left_join(known, times, ["segment"]).drop_nulls("at")
+    else:
         is_small = pl.col("standing") == SMALL
         known = known.sort(is_small, CALIBRATED, "segment")
     names = [found.names[number] for number in known["segment"]]
     return known.select(
         "status",
         pl.col("standing").cast(pl.String),
+        *(["at"] if found.in_time else []),
         name=pl.Series(names, dtype=pl.String),
         place=pl.int_range(pl.len()),
         value=pl.col(CALIBRATED),
@@ -189,14 +202,14 @@ def _segments(found: Evaluation) -> pl.DataFrame:
     )
 
 
-def _along(rows: pl.DataFrame, title: str | None) -> alt.X:
-    """Return the axis of segments, with their names if there are few, and a title if not."""
-    if title is None:
+def _along(rows: pl.DataFrame, *, named: bool) -> alt.X:
+    """Return the axis of segments, with their names if there are few."""
+    if named:
         axis = alt.Axis(labelAngle=-40, labelLimit=110, grid=False)
         return alt.X("name:N", sort=None, title=None, axis=axis)
     plain = alt.Axis(labels=False, ticks=False, grid=False)
     scale = alt.Scale(domain=[-1, rows.height], nice=False)
-    return alt.X("place:Q", title=title, axis=plain, scale=scale)
+    return alt.X("place:Q", title="segments, sorted", axis=plain, scale=scale)
 
 
 def _level_of_all(found: Evaluation, axis: Axis) -> list[AnyChart]:
@@ -400,8 +413,8 @@ def _over_time(all_segments: Evaluation) -> AnyChart | None:
     rows = _in_order(found)
     ends = [rows[name] for name in ("value", "ci_low", "ci_high", "limit")]
     y = Axis("y", _OF_SEGMENTS, ends_of(pl.concat(ends)))
-    colour, size = of_models(found), 50 if found.segments.height <= _MOST_NAMES else 20
-    base = alt.Chart().encode(x=_along_time(found, rows["at"]))
+    colour, size = of_models(found), _dot(found.segments.height)
+    base = alt.Chart().encode(x=_along_time(found, rows["at"], _WIDTH))
     limit = base.mark_line(strokeWidth=1, color=LOOK.muted, interpolate="step")
     line = base.mark_line(strokeWidth=1.2)
     alarm = base.transform_filter(alt.FieldEqualPredicate(field="conclusion", equal="alarm"))
@@ -438,14 +451,19 @@ def _in_order(found: Evaluation) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _along_time(found: Evaluation, times: pl.Series) -> alt.X:
+def _dot(segments: int) -> int:
+    """Return the size of the dots of so many segments."""
+    return 50 if segments <= _MOST_NAMES else 20
+
+
+def _along_time(found: Evaluation, times: pl.Series, width: int) -> alt.X:
     """Return the axis of segments in their order, which is a clock for times."""
     look: dict[str, Any] = {"labelSeparation": 10, "grid": False, "labelAngle": 0, "title": None}
     if found.in_time:
         # A layer without rows has no domain of its own.
         ends = moments(pl.Series([times.min(), times.max()]))
         scale = alt.Scale(type="utc", padding=8, domain=ends)
-        return alt.X("at:T", axis=time_axis(times, _WIDTH, **look), scale=scale)
+        return alt.X("at:T", axis=time_axis(times, width, **look), scale=scale)
     return alt.X("at:N", axis=alt.Axis(labelOverlap=True, **look), sort=None)
 
 

@@ -343,8 +343,9 @@ class PictureVerbs(Evaluated[FrameT]):
         """Write one HTML page to send, and its numbers as JSON.
 
         The page needs no network. Its first screen answers four questions, each with a sentence and
-        a picture: how good, which model, which segment, which threshold. Below are the curves, the
-        scorecard, and the alerts, precision and recall at each threshold.
+        a picture: how good, which model, which segment, which threshold. Of ``by`` with a time and
+        other keys it answers for these. Below are the curves, the scorecard, and the alerts,
+        precision and recall at each threshold.
 
         Parameters
         ----------

@@ -217,6 +217,28 @@ def test_segments_of_other_keys_are_taken_together_over_time(tmp_path):
     assert len(both["over_time"]) == 8
 
 
+def test_answers_are_about_segments_and_not_about_each_in_a_week(tmp_path):
+    found = []
+    for by in ("segment", ["segment", WEEK]):
+        given = {"by": by, "calibrate": 0.3}
+        page, numbers = ROWS.prc.report(tmp_path / "r.html", "truth", TWO, **given)
+        told = {a["about"]: a for a in json.loads(numbers.read_text(encoding="utf-8"))["findings"]}
+        charts = data_of(page.read_text(encoding="utf-8"))["charts"]
+        [*strip] = charts["strip"]["light"]["datasets"].values()
+        found.append((told["model"], told["segment"]["text"], strip))
+    assert found[0] == found[1]
+    assert re.search(r"By segment and \w+ together: .+", told["segment"]["reasons"][-1])
+
+
+def test_an_axis_of_weeks_has_their_days(report):
+    page, _ = report(by=WEEK)
+    strip = data_of(page)["charts"]["strip"]["light"]
+    axes = [layer["encoding"].get("x", {}).get("axis") for layer in strip["layer"]]
+    days = [[tick["date"] for tick in axis["values"]] for axis in axes if axis]
+    assert days
+    assert all(ticks == [1, 8, 15, 22] for ticks in days)
+
+
 @pytest.mark.parametrize(
     ("by", "found"),
     [
