@@ -256,7 +256,7 @@ def sized_areas(
 ) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
     weighted, kept = ranking.rows.columns.weighted, kept_of(calibration)
-    grown = steps(ranking, ["step"], calibration=calibration, top=top)
+    grown = ranking.rows.windowed(steps(ranking, ["step"], calibration=calibration, top=top))
     areas = areas_of(grown, ["step"], weighted=weighted, calibrated=bool(kept), **kept)
     area = _normalised(pl.col("step"), top).alias(AVERAGE_PRECISION)
     table = areas.select("segment", *_SIZES, area, *kept)
