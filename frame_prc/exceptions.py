@@ -60,7 +60,9 @@ def said_as(name: str, other: str) -> Iterator[None]:
     try:
         yield
     except PrcError as error:
-        error.what = error.what.replace(name, other)
+        for part in ("what", "allowed", "hint", "shell_hint"):
+            text = getattr(error, part)
+            setattr(error, part, text and text.replace(name, other))
         raise
 
 

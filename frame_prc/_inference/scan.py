@@ -163,10 +163,10 @@ class Scan:
         at = np.flatnonzero(is_positive)
         opens = np.searchsorted(at, ordered.starts)
         sizes = [np.diff(opens), np.diff(ordered.starts - opens)]
-        fits = grouping.named() & self._is_large(*sizes)
-        if not fits.any():
-            return np.full(grouping.size, np.nan)
         with np.errstate(all="ignore"):
+            fits = grouping.named() & self._is_large(*sizes)
+            if not fits.any():
+                return np.full(grouping.size, np.nan)
             area, shortfall, variance, effective = self.rows.split(grouping.size).areas_of(
                 is_positive,
                 at,

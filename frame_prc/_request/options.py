@@ -202,7 +202,7 @@ _FEWEST_BINS, _MOST_BINS = 2, 1000
 def bin_edges(bins: Any) -> list[float]:
     """Return the edges of bins of probabilities, from 0 to 1."""
     if is_integer(bins) and _FEWEST_BINS <= bins <= _MOST_BINS:
-        return [place / bins for place in range(bins + 1)]
+        return [place / int(bins) for place in range(bins + 1)]
     edges = [*map(float, bins)] if is_list(bins) and all(map(is_number, bins)) else []
     ascends = all(low < high for low, high in pairwise(edges))
     if not (len(edges) > _FEWEST_BINS and ascends and edges[0] == 0 and edges[-1] == 1):
@@ -304,6 +304,11 @@ def is_list(value: object) -> TypeGuard[Iterable[Any]]:
     is_one = isinstance(value, (str, bytes)) or getattr(value, "shape", None) == ()
     has_no_order = isinstance(value, (set, frozenset, dict))
     return isinstance(value, Iterable) and not is_one and not has_no_order
+
+
+def is_word(value: object, word: str) -> bool:
+    """Return whether an option is this word; arrays and expressions compare in their own ways."""
+    return isinstance(value, str) and value == word
 
 
 def is_integer(value: object) -> TypeGuard[int]:

@@ -18,6 +18,7 @@ from frame_prc._request.options import (
     is_list,
     is_number,
     is_percent,
+    is_word,
     pair,
     percent_hint,
 )
@@ -281,7 +282,7 @@ def each_measured(
     """Return the measures of a comparison: one, or each of a list."""
     if not is_list(measure):
         return [measured(request, usual if measure is None else measure, calibrate, at)]
-    names = [_measure_name(one) for one in dict.fromkeys(measure)]
+    names = [*dict.fromkeys(map(_measure_name, measure))]
     if not names:
         raise OptionError("measure= is an empty list", "the name of a measure, or several")
     if calibrate is not None and "calibrated_average_precision" not in names:
@@ -296,14 +297,14 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
     """Return the measures that a scorecard shows beside the average precision."""
     if measures is None:
         return []
-    if isinstance(measures, str) and measures == "all":
+    if is_word(measures, "all"):
         return [*known]
     listed = list(measures) if is_list(measures) else [measures]
     # The average precision is shown anyway.
-    named = [one for one in listed if not (isinstance(one, str) and one == "average_precision")]
+    named = [one for one in listed if not is_word(one, "average_precision")]
     every = (*known, *others)
     for name in named:
-        if name not in every:
+        if not isinstance(name, str) or name not in every:
             near = nearest(name, every) if isinstance(name, str) else None
             raise OptionError(
                 f"measures= names {shown(name)}, which is not a measure of the scorecard",

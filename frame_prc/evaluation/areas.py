@@ -19,6 +19,7 @@ from frame_prc._request.options import (
     check_top_of,
     draws,
     interval_of,
+    is_word,
     mean_over,
     method_list,
     recall_bounds,
@@ -266,7 +267,7 @@ class AreaVerbs(Evaluated[FrameT]):
 
         asked = self._request
         found = measured(asked, measure, calibrate, given_at(at))
-        level = self._level(ci, has_interval=how != "micro")
+        level = self._level(ci, has_interval=not is_word(how, "micro"))
         key, kind = mean_over(over, how, level, asked.cluster)
         bins, within = (
             bins_of(thresholds, ascending=asked.ascending),

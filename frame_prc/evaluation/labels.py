@@ -15,7 +15,7 @@ from frame_prc._request.roles import check_column
 from frame_prc._request.specs import Interval, IntoColumn, MeasureName
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
 from frame_prc.evaluation.given import given_at
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import OptionError, said_as
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -95,7 +95,9 @@ class LabelVerbs(Evaluated[FrameT]):
         self._check_frame(takes_counts=False)
         asked, level = self._request, confidence(self._level(ci))
         check_rows(asked)
+        check_column("truth", self.roles["truth"])
         check_column("proxy", proxy)
+        self._check()
         found = models_measured(asked, measure, None, given_at(at))
         if found.at is not None and found.at.criterion == "predicted_count":
             raise OptionError(
@@ -108,7 +110,14 @@ class LabelVerbs(Evaluated[FrameT]):
         with_label, without = ((*self.conditions, one) for one in (is_labelled, ~is_labelled))
         of_judge = {**self.roles, "truth": proxy}
         labelled: LabelVerbs[FrameT] = self._changed(conditions=with_label)
-        judged: LabelVerbs[FrameT] = self._changed(conditions=with_label, roles=of_judge)
-        others: LabelVerbs[FrameT] = self._changed(conditions=without, roles=of_judge)
+        with said_as("truth=", "proxy="):
+            judged: LabelVerbs[FrameT] = self._changed(conditions=with_label, roles=of_judge)
+            others: LabelVerbs[FrameT] = self._changed(conditions=without, roles=of_judge)
         table = PredictionPowered(found, Interval(level), judged._rows(), others._rows())
-        return labelled._table(table, details=details)
+        name = proxy if isinstance(proxy, str) else proxy.meta.output_name()
+        column, computed = f"= column {name!r}", f"=pl.col({name!r})"
+        with (
+            said_as(f"truth{column}", f"proxy{column}"),
+            said_as(f"truth{computed}", f"proxy{computed}"),
+        ):
+            return labelled._table(table, details=details)

@@ -382,7 +382,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_one_grouping(asked)
         given = "average_precision" if measures is None else measures
         known = [one for one in get_args(MeasureName) if one != CALIBRATED]
-        listed = list(given) if is_list(given) and given else [given]
+        listed = (list(given) if is_list(given) else []) or [given]
         named = [check_option("measures", one, known) for one in listed]
         held = measured_of(asked, named, given_at(at), known)
         columns, place = self._columns, pl.int_range(pl.len()).alias("row")

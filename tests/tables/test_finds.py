@@ -164,6 +164,12 @@ def test_many_rows_have_wider_keys(monkeypatch):
     assert_frame_equal(found(frame, details=True), expected)
 
 
+@pytest.mark.parametrize("rows_of", [pl.col("late"), ~pl.col("late"), pl.int_range(pl.len()) == 0])
+def test_rows_of_one_class_are_an_error_of_ours(rows_of):
+    with pytest.raises(DataError, match="no segment has"):
+        found(rows(60, size=60).filter(rows_of))
+
+
 def test_columns_without_a_large_segment_are_an_error():
     with pytest.raises(DataError, match="no segment has 3000 positives"):
         found(rows(), min_positives=3000)

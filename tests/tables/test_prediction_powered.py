@@ -28,8 +28,8 @@ def judged(n=600, labelled=200, seed=0, right=(0.85, 0.98), groups=2):
 
 
 def powered(kind, df, **options):
-    asked = {"by": "group", "proxy": "judge", "details": True} | options
-    table = frame_prc.prediction_powered(kind.make(df), "truth", "score", **asked)
+    asked = {"truth": "truth", "by": "group", "proxy": "judge", "details": True} | options
+    table = frame_prc.prediction_powered(kind.make(df), score="score", **asked)
     return kind.rows(table)
 
 
@@ -126,7 +126,9 @@ def test_other_measures_have_it_too(kind, measure):
 @pytest.mark.parametrize(
     ("asked", "error", "says"),
     [
-        ({"proxy": "jugde"}, ColumnError, "'jugde'"),
+        ({"proxy": "jugde"}, ColumnError, "proxy= names 'jugde', which is not a column"),
+        ({"truth": ["truth"]}, OptionError, r"truth= takes columns, got \['truth'\]"),
+        ({"truth": "turth"}, ColumnError, "truth= names 'turth'.* did you mean 'truth'"),
         ({"proxy": "gap"}, DataError, "'gap' has .* null"),
         ({"measure": "calibrated"}, OptionError, "measure='calibrated' is not an option"),
         ({"ci": 2}, OptionError, "ci=2"),

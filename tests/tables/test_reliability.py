@@ -58,7 +58,7 @@ def test_quantiles_are_those_of_scikit_learn_in_each_segment_and_keep_ties_toget
         assert own["observed"].to_list() == pytest.approx(observed.tolist(), rel=1e-12)
         assert own["mean_score"].to_list() == pytest.approx(mean.tolist(), rel=1e-12)
     tied = pl.DataFrame({"truth": [1, 0, 1, 0, 1, 0], "score": [0.1, 0.2, 0.2, 0.2, 0.3, 0.4]})
-    found = reliability(kind, tied, strategy="quantile", bins=3, details=True)
+    found = reliability(kind, tied, strategy="quantile", bins=np.int64(3), details=True)
     assert found.select("bin_low", "bin_high", "n").rows() == [(0.1, 0.2, 4), (0.3, 0.4, 2)]
 
 
