@@ -21,6 +21,7 @@ from frame_prc._frames.pandas_frames import (
     read_pandas,
     with_levels,
 )
+from frame_prc._rows.rows import computed
 from frame_prc.exceptions import FrameError, type_name
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Source:
     def where(self, condition: pl.Expr) -> Source:
         """Return the rows for which a condition holds."""
         lf = self.lf.filter(condition)
-        values = None if self.values is None else lf.collect(engine="in-memory")
+        values = None if self.values is None else computed(lf)
         return Source(lf if values is None else values.lazy(), values, self.back)
 
     def result(self, planned: pl.LazyFrame, outputs: Collection[str]) -> Any:

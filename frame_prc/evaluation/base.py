@@ -149,7 +149,7 @@ class Evaluated(Generic[FrameT]):
             return source_of(engine_plans(engine).empty(engine, self._native, asked), None)
         source = source_of(self._native, self._names(asked), asked.amount_names())
         for condition in self.conditions:
-            _check_names(condition, source.lf.collect_schema())
+            _check_condition(condition, source.lf)
             source = source.where(condition)
         return source
 
@@ -325,12 +325,19 @@ class Evaluated(Generic[FrameT]):
         return Evaluated(counts, roles)
 
 
-def _check_names(condition: pl.Expr, schema: pl.Schema) -> None:
+def _check_condition(condition: pl.Expr, lf: pl.LazyFrame) -> None:
+    schema = lf.collect_schema()
     for name in condition.meta.root_names():
         if not name.startswith("^") and name not in schema:
             raise ColumnError(
                 f"where() names {name!r}, which is not a column", hint=nearest(name, schema)
             )
+    dtypes = lf.select(condition).collect_schema().dtypes()
+    if dtypes != [pl.Boolean()]:
+        raise ColumnError(
+            f"where() has a condition of dtype {', '.join(map(str, dtypes))}",
+            "one Boolean expression, such as pl.col('region') == 'north'",
+        )
 
 
 def engine_plans(engine: Engine) -> Any:

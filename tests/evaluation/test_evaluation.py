@@ -226,6 +226,11 @@ def test_roles_and_columns_are_checked_at_once():
         ROWS.prc.evaluate("late", "old").summary(by="region")
     with pytest.raises(ColumnError, match=r"where\(\) names 'dy', .* did you mean 'day'"):
         ROWS.prc.evaluate("late", "old").where(pl.col("dy") > 1)
+    for condition in (pl.col("day"), pl.col("day", "late") > 0, pl.lit(None)):
+        with pytest.raises(ColumnError, match=r"where\(\) has a condition of dtype .* Boolean"):
+            ROWS.prc.evaluate("late", "old").where(condition)
+    with pytest.raises(ColumnError, match="an expression fails on this frame: cannot compare"):
+        ROWS.prc.evaluate("late", "old").where(pl.col("region") > 1)
     with pytest.raises(OptionError, match=r"where\(\) takes an expression, got 'day > 1'"):
         ROWS.prc.evaluate("late", "old").where("day > 1")
     with pytest.raises(OptionError, match="a comparison needs single rows"):
