@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from frame_prc._request.hints import check_numpy
@@ -407,17 +407,17 @@ def window_of(window: Any, first: int) -> int:
     return size
 
 
-def held_measure(measured: Measured, calibrate: Any) -> Measured:
-    """Refuse a prevalence that would change from call to call."""
+def held_measure(
+    measured: Measured, calibrate: Any, of_reference: Callable[[], float | None]
+) -> Measured:
+    """Refuse a prevalence that would change from call to call; name that ``of_reference``."""
     if measured.calibration is not None and not is_number(calibrate):
+        share, its = of_reference(), "the share of positives in the periods of reference"
         raise OptionError(
             "calibrate= is not a number"
             if calibrate is not None
             else "calibrate= is not given, and the measure is calibrated",
-            "a number, the prevalence that all periods are calibrated to, such as calibrate=0.1",
-            "the share of positives in the periods of reference is the column prevalence of "
-            "average_precision(..., details=True)",
-            shell_hint="the share of positives in the periods of reference is the column "
-            "prevalence of frame-prc ap --details",
+            "a number, the prevalence that all periods are calibrated to",
+            f"such as {its}, calibrate=0.1" if share is None else f"calibrate={share:.3g} is {its}",
         )
     return measured

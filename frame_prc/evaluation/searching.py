@@ -261,8 +261,23 @@ class SearchVerbs(Evaluated[FrameT]):
         check_numpy("monitor()")
         first, looks, key = *plan_of(plan), key_name(over)
         lond = check_option("adjust", adjust, (None, "lond")) == "lond"
-        found = held_measure(measured(asked, measure, calibrate, given_at(at)), calibrate)
+        found = held_measure(
+            measured(asked, measure, calibrate, given_at(at)),
+            calibrate,
+            lambda: self._share_of_first(key, first),
+        )
         earlier = None if state is None else read_state(unwrapped(state))
         size = window_of(window, first)
         table = Watched(found, key, first, looks, 1 - level, size, lond, details, earlier)
         return self._table(table, details=details)
+
+    def _share_of_first(self, key: str, first: int) -> float | None:
+        """Return the share of positives in the first periods, of rows in memory."""
+        rows = self._rows()
+        if not rows.in_memory or key not in rows.columns.result_keys:
+            return None
+        period = pl.col(rows.keys[rows.columns.result_keys.index(key)])
+        amounts = rows.amounts(rows.is_positive(), squares=False)
+        used = rows.used().filter(period.rank("dense") <= first)
+        pos, neg = used.select(**amounts).sum().collect().row(0)
+        return float(pos / (pos + neg)) if pos else None

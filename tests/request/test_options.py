@@ -101,6 +101,14 @@ def test_options_are_checked_before_a_row_is_read(verb, asked, error, says):
         getattr(frame.prc, verb)("late", "score", by="region", **asked)
 
 
+def test_a_watch_names_the_prevalence_of_its_reference():
+    df = pl.DataFrame({"late": [1, 0, 0, 0, 1, 1] * 2, "score": 0.5, "day": [1, 1, 1, 1, 2, 3] * 2})
+    asked = {"by": "day", "over": "day", "plan": (2, 9), "measure": "calibrated_average_precision"}
+    for frame, says in ((df, "calibrate=0.4 is the share"), (df.lazy(), "the share of positives")):
+        with pytest.raises(OptionError, match=f"calibrate= is not given, .*{says}"):
+            frame.prc.monitor("late", "score", **asked)
+
+
 def test_methods_and_helpers_say_what_a_call_lacks():
     with pytest.raises(PrcError, match=r"monitor.. lacks 'plan'. Hint: monitor\(..., plan=...\)"):
         ROWS.prc.evaluate("late", "score", by="region").monitor(over="region")
