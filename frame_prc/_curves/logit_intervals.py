@@ -221,18 +221,24 @@ def moments_of_clusters() -> tuple[pl.Expr, pl.Expr, pl.Expr]:
 
 
 def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.LazyFrame:
-    """Return ``keys, tp, fp, share`` and ``MOMENTS`` from sums of clusters, or of weighted rows.
+    """Return ``keys, tp, fp, share`` and ``MOMENTS`` from sums of clusters, or of weighted rows."""
+    found = with_moments(sums_of_units(units, keys), z)
+    return found.select(*keys, "tp", "fp", "share", *MOMENTS)
+
+
+def sums_of_units(units: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return what moments of points are made of, from sums of clusters, or of weighted rows.
 
     ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
     that they are of, ``tp_squares, fp_squares``, the squares of the weights of these, and
-    ``unseen``: how much a miss weighs, for points that have none. ``share`` is the effective number
-    of rows over the sum of weights. Where the prevalence is given, these are all units, with their
-    shares of both classes, and of what is retrieved of these: how many of a class there are changes
-    nothing. Then rows may tell more than they would by themselves, but not more than unweighted
-    ones do.
+    ``unseen``: how much a miss weighs, for points that have none. Where the prevalence is given,
+    these are all units, with their shares of both classes, and of what is retrieved of these: how
+    many of a class there are changes nothing. Then rows may tell more than they would by
+    themselves, but not more than unweighted ones do.
     """
     columns = units.collect_schema()
-    is_given, usual = SHARES_OF_CLASSES[0] in columns, [name for name in USUAL if name in columns]
+    is_given = SHARES_OF_CLASSES[0] in columns
+    of_points = [name for name in ("unseen", *USUAL) if name in columns]
     # Sorted, so that no sum depends on the order of the rows.
     total = in_order(_RETRIEVED.sort()).over(keys)
     used = units if is_given else units.filter(_RETRIEVED > 0)
@@ -254,13 +260,10 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
             **{name: in_order(pl.col(name).sort()) for name in ("tp_squares", "fp_squares")},
             sizes=in_order((pl.col("size") ** 2).sort()),
             spread=in_order((pl.col("off") ** 2).sort()),
-            unseen=pl.col("unseen").first(),
-            **{name: pl.col(name).first() for name in usual},
+            **{name: pl.col(name).first() for name in of_points},
         )
     )
-    if is_given:
-        points = _at_prevalence(points, shares)
-    return with_moments(points, z).select(*keys, "tp", "fp", "share", *MOMENTS)
+    return _at_prevalence(points, shares) if is_given else points
 
 
 def _at_prevalence(points: pl.LazyFrame, shares: Sequence[pl.Expr]) -> pl.LazyFrame:
@@ -308,10 +311,7 @@ def with_moments(points: pl.LazyFrame, z: float) -> pl.LazyFrame:
     if is_given:
         variance = pl.max_horizontal("spread", _independent() / most)
     elif USUAL[0] in points.collect_schema():
-        # Of few hits, or misses, the heavy ones may be missing by chance.
-        variance = pl.max_horizontal(
-            "spread", _by_rows(_TP * pl.col(USUAL[0]), _FP * pl.col(USUAL[1]))
-        )
+        points = points.with_columns(spread=pl.col("spread") * _by_usual_weights())
     clusters = 1 / pl.col("sizes")
     found = points.with_columns(share=share_of_sums(z, most=most))
     return found.with_columns(
@@ -336,6 +336,18 @@ def _trials() -> pl.Expr:
     rows = effective_number(_RETRIEVED, hits + misses)
     as_rows = rows * _by_rows(hits, misses) / pl.col("variance")
     return pl.max_horizontal(pl.min_horizontal(as_rows, rows), "units")
+
+
+def _by_usual_weights() -> pl.Expr:
+    """Return what the variance is times, at least 1, if rows weigh what is usual.
+
+    Of few hits, or misses, the heavy ones may be missing by chance. All of them count as one at
+    least: that there may be none is known to the limit as of none.
+    """
+    own = _by_rows(pl.col("tp_squares"), pl.col("fp_squares"))
+    pairs = zip((_TP, _FP), USUAL, strict=True)
+    usual = _by_rows(*(one * pl.min_horizontal(one, pl.col(name)) for one, name in pairs))
+    return pl.when(own > 0).then((usual / own).clip(lower_bound=1.0)).otherwise(1.0)
 
 
 def _by_rows(hits: pl.Expr, misses: pl.Expr) -> pl.Expr:

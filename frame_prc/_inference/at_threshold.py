@@ -275,6 +275,15 @@ class AtThreshold(TiedMeasure):
         """The variance, at a held threshold at least that of rows which weigh what is usual."""
         return pl.col("variance") if self._moves else pl.max_horizontal("variance", _LEAST)
 
+    @property
+    def variance_of_clusters(self) -> pl.Expr:
+        """The variance, as many times as that of rows if these weigh what is usual."""
+        if self._moves:
+            return pl.col("variance")
+        by_rows = pl.col("variance_by_rows")
+        times = (pl.col(_LEAST) / by_rows).clip(lower_bound=1.0)
+        return pl.col("variance") * pl.when(by_rows > 0).then(times).otherwise(1.0)
+
     def of_model(self, name: str | None) -> AtThreshold:
         """Return the measure at the thresholds that the table has for a model, or for all."""
         table = self.at.table
@@ -483,7 +492,8 @@ def _of_usual_weights(of: Dialect) -> Any:
     """Return the variance if rows of a cell weigh what is usual in their class, or on their side.
 
     Of the few rows of a cell the heavy ones may be missing by chance. The less of both is usual:
-    weights may differ by class, as where negatives were sampled, or along the scores.
+    weights may differ by class, as where negatives were sampled, or along the scores. All rows of a
+    cell count as one at least: that there may be none is known to the limit as of none.
     """
     col, lib = of.lib.col, of.lib
     sides = [lib.lit(1.0), lib.lit(1.0)]
@@ -500,7 +510,7 @@ def _of_usual_weights(of: Dialect) -> Any:
         add,
         (
             lib.when(col(n) > 0)
-            .then(col(n) * lib.min_horizontal(a, b) * col(moved) ** 2)
+            .then(col(n) * lib.min_horizontal(a, b, col(n)) * col(moved) ** 2)
             .otherwise(0.0)
             for n, a, b, moved in cells
         ),

@@ -204,6 +204,7 @@ class Estimates:
         by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
         defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
+        table = table.with_columns(variance=self.measure.variance_of_clusters)
         if self.measure.counted:
             table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
         as_rows = pl.col("n_by_rows") * pl.col("variance_by_rows") / pl.col("variance")

@@ -268,6 +268,11 @@ class Measure(ABC):
         return pl.col("variance")
 
     @property
+    def variance_of_clusters(self) -> pl.Expr:
+        """The variance, of ``variance``: that of clusters, beside ``variance_by_rows``."""
+        return pl.col("variance")
+
+    @property
     def few(self) -> str:
         """The status of too few of the rows that it rests on."""
         return FEW_OF_POSITIVES[0]

@@ -15,8 +15,9 @@ from frame_prc._curves.logit_intervals import (
     FEW_OF_POSITIVES,
     FEW_POSITIVES,
     MOMENTS,
+    USUAL,
     limits_of_share,
-    share_of_units,
+    sums_of_units,
     with_moments,
 )
 from frame_prc._curves.operating_points import check_counts
@@ -243,7 +244,10 @@ class Reliability(Table):
         )
         rows.check_no_strata("reliability")
         if rows.clustered or rows.columns.weighted:
-            return left_join(sums, share_of_units(_units(binned, keys, rows), keys, z), keys)
+            units = sums_of_units(_units(binned, keys, clustered=rows.clustered), keys)
+            known = with_moments(_with_usual_weights(units, rows.keys), z)
+            own = known.select(*keys, "tp", "fp", "share", *MOMENTS)
+            return left_join(sums, own, keys)
         return sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))
 
     def _there(self, rows: Rows, z: float) -> pl.LazyFrame:
@@ -259,12 +263,12 @@ class Reliability(Table):
         off = pl.col("hits_squared") - 2 * precision * pl.col("hits_sized")
         found = found.with_columns(
             sizes=pl.col("sized") / squared,
-            unseen=over(pl.col("squared_misses").sum() / fp.sum(), rows.keys),
             spread_of_scores="spread",
             spread=(off + precision**2 * pl.col("sized")) / squared,
             tp_squares="squared_hits",
             fp_squares="squared_misses",
         )
+        found = _with_usual_weights(found, rows.keys)
         return with_moments(found, z).with_columns(spread="spread_of_scores")
 
     def _by_edges(self, amounts: pl.LazyFrame) -> pl.LazyFrame:
@@ -301,22 +305,36 @@ def _summed(amount: pl.Expr) -> pl.Expr:
     return in_order(amount.sort())
 
 
-def _units(binned: pl.LazyFrame, keys: Sequence[str], rows: Rows) -> pl.LazyFrame:
-    """Return the sums of each cluster in a bin; without clusters those of each row.
+def _units(binned: pl.LazyFrame, keys: Sequence[str], *, clustered: bool) -> pl.LazyFrame:
+    """Return the sums of each cluster in a bin; without clusters those of each row."""
+    if not clustered:
+        return binned.select(
+            *keys, "rows", tp=_POS, fp=_NEG, tp_squares=_POS**2, fp_squares=_NEG**2
+        )
+    sums = {"tp": _summed(_POS), "fp": _summed(_NEG), "rows": pl.col("rows").sum()}
+    sums |= {"tp_squares": _summed(_POS**2), "fp_squares": _summed(_NEG**2)}
+    return binned.group_by(*keys, "cluster").agg(**sums)
+
+
+def _with_usual_weights(bins: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Add what is usual to weigh: of what it is in the class, and in the bins around, the less.
 
     What a miss weighs in a bin that has none is what it weighs in all of the segment.
     """
-    weighed = {"unseen": _summed(_NEG**2) / _summed(_NEG)}
-    unseen = aggregated(binned, rows.keys, **weighed)
-    if rows.clustered:
-        sums = {"tp": _summed(_POS), "fp": _summed(_NEG), "rows": pl.col("rows").sum()}
-        sums |= {"tp_squares": _summed(_POS**2), "fp_squares": _summed(_NEG**2)}
-        units = binned.group_by(*keys, "cluster").agg(**sums)
-    else:
-        units = binned.select(
-            *keys, "rows", tp=_POS, fp=_NEG, tp_squares=_POS**2, fp_squares=_NEG**2
-        )
-    return left_join(units, unseen, rows.keys)
+    bins = bins.sort(*keys, _BIN)
+    names = ("tp", "fp"), ("tp_squares", "fp_squares")
+    of_class = [
+        over(pl.col(squares).sum() / pl.col(weight).sum(), keys).fill_nan(None)
+        for weight, squares in zip(*names, strict=True)
+    ]
+
+    def nearby(both: Sequence[str]) -> pl.Expr:
+        own = pl.sum_horizontal(both)
+        return over(own + own.shift(1, fill_value=0) + own.shift(-1, fill_value=0), keys)
+
+    near = nearby(names[1]) / nearby(names[0])
+    usual = zip(USUAL, (pl.min_horizontal(one, near) for one in of_class), strict=True)
+    return bins.with_columns(**dict(usual), unseen=of_class[1])
 
 
 def _amounts(rows: Rows) -> pl.LazyFrame:

@@ -288,7 +288,7 @@ def _trials(
         }
     units = _units(points, ranking)
     units = cached(units if scales is None else _of_sample(units, scales))
-    usual = {} if ranking.rows.clustered else _usual_weights()
+    usual = _usual_weights()
     held = points.select(*_ROW, "held")
     on, of_units = list(_ROW), {}
     for rate, miss in wrong.items():
@@ -301,7 +301,7 @@ def _trials(
             tp_squares="tp_squares",
             fp_squares=f"{miss}_squares",
             **(_of_sizes() if scales is not None and rate == "precision" else {}),
-            **{name: usual[cell] for name, cell in zip(USUAL, ("tp", miss), strict=True) if usual},
+            **{name: usual[cell] for name, cell in zip(USUAL, ("tp", miss), strict=True)},
         )
         of_units[rate] = join(held, share_of_units(own, on, z), on=on, how="left")
     return of_units

@@ -600,11 +600,12 @@ def share_limits(
 ) -> tuple[float | None, float | None]:
     """Return the interval of a share from each row's hit, weight and cluster, by definition.
 
-    The variance is at least that of hits and of misses that have the ``usual`` weight.
+    The variance is at least as many times that of rows as it is if hits and misses have the
+    ``usual`` weight, or all that they weigh if that is less.
 
-    It is the logit interval by Student's t of the effective clusters, at most the exact one of as
-    many trials as the rows tell without a miss. If all are hits, one that was not seen may weigh as
-    much as those of its class, ``misses``, do on average.
+    It is the logit interval by Student's t of the effective clusters, at least the exact one of as
+    many trials as the rows tell without a miss, and without a hit. If all are hits, one that was
+    not seen may weigh as much as those of its class, ``misses``, do on average.
     """
     if not hits:
         return None, None
@@ -622,19 +623,20 @@ def share_limits(
             m = min(m, total * sum(misses) / sum(weight**2 for weight in misses))
         return tail ** float(1 / m), 1.0
     variance = sum((found - share * size) ** 2 for found, size in sums.values()) / total**2
+    by_rows = sum((weight * (hit - share)) ** 2 for hit, weight, _ in hits) / total**2
     if usual is not None:
+        weights = [sum(weight for hit, weight, _ in hits if hit == kind) for kind in (True, False)]
         of_hits, of_misses = (
-            sum(weight for hit, weight, _ in hits if hit == kind) * weighs
-            for kind, weighs in zip((True, False), usual, strict=True)
+            weight * min(weighs, weight) for weight, weighs in zip(weights, usual, strict=True)
         )
         least = of_hits * (1 - share) ** 2 + of_misses * share**2
-        variance = max(variance, least / total**2)
+        variance *= max(1, least / total**2 / by_rows)
     if round(m) < 2 or variance == 0:
         return None, None
     rows = total**2 / sum(weight**2 for _, weight, _ in hits)
-    by_rows = sum((weight * (hit - share)) ** 2 for hit, weight, _ in hits) / total**2
     trials = min(max(rows * by_rows / variance, m), rows)
     error = student_error(math.sqrt(variance), m)
     half = student_quantile(level, m - 1) * error / float(share * (1 - share))
     low, high = skewed_limits(share, half)
-    return min(low, tail ** float(1 / trials)), high
+    most = tail ** float(1 / trials)
+    return min(low, most), max(high, 1 - most)

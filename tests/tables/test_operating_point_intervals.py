@@ -58,7 +58,7 @@ def test_at_a_given_threshold_they_are_those_of_shares_of_hits(
     columns |= {} if cluster else {"day": pl.int_range(pl.len())}
     own = df.with_columns(**columns, all=pl.lit(0)).filter(pl.col("weight") > 0)
     groups = own.sort(by or "all").group_by(by or "all", maintain_order=True)
-    expected = [limits_of(rows, ci, by_rows=not cluster) for _, rows in groups]
+    expected = [limits_of(rows, ci) for _, rows in groups]
     known = [ends for ends in found.select(LIMITS).rows() if ends != (None,) * 4]
     wanted = [ends for ends in expected if ends != [None] * 4]
     for ends, limits in zip(known, wanted, strict=True):
@@ -67,7 +67,20 @@ def test_at_a_given_threshold_they_are_those_of_shares_of_hits(
         )
 
 
-def limits_of(df: pl.DataFrame, ci: float, *, by_rows: bool) -> list[float | None]:
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "day"])
+def test_rows_that_are_lighter_than_is_usual_tell_less(kind, cluster):
+    place = pl.int_range(pl.len())
+    # Heavy rows are negatives that are not retrieved, and positives that are.
+    is_heavy = (pl.col("truth") == (pl.col("score") >= 0.5)) & (place % 4 == 0)
+    df = sample(90, 3).with_columns(weight=pl.when(is_heavy).then(20).otherwise(1))
+    found = points(kind, df, threshold=0.5, ci=0.95, weight="weight", cluster=cluster)
+    own = df if cluster else df.with_columns(day=place)
+    assert found.select(LIMITS).row(0) == pytest.approx(limits_of(own), rel=1e-9)
+    assert limits_of(own) != pytest.approx(limits_of(own, of_usual=False), rel=0.01)
+
+
+def limits_of(df: pl.DataFrame, ci: float = 0.95, *, of_usual: bool = True) -> list[float | None]:
     """Return the limits by definition: precision among the retrieved, recall among positives.
 
     A hit, or a miss, usually weighs what rows of its class do, or all on its side of the threshold,
@@ -107,7 +120,7 @@ def limits_of(df: pl.DataFrame, ci: float, *, by_rows: bool) -> list[float | Non
     cells = [((True, True), (False, True)), ((True, True), (True, False))]
     limits: list[float | None] = []
     for (side, misses), of_side in zip(sides, cells, strict=True):
-        known = tuple(weighs[cell] for cell in of_side) if by_rows else None
+        known = tuple(weighs[cell] for cell in of_side) if of_usual else None
         limits += oracle.share_limits(side, ci, misses, known)
     return limits
 

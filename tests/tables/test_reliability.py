@@ -82,6 +82,36 @@ def test_weights_and_clusters_of_copies_tell_as_much_as_the_rows(kind):
 
 
 @every_kind
+@pytest.mark.parametrize("cluster", [None, "day"])
+def test_rows_that_are_lighter_than_is_usual_tell_less(kind, cluster):
+    place = pl.int_range(pl.len())
+    heavy = ROWS.with_columns(weight=pl.when(place % 19 == 0).then(25).otherwise(1))
+    table = reliability(kind, heavy, bins=20, weight="weight", cluster=cluster)
+    rows = heavy.with_columns(bin=(pl.col("score") * 20).floor(), row=place)
+    known = rows.select("truth", "weight", cluster or "row", "bin").rows()
+    of_class = {
+        one: usual(weight for truth, weight, *_ in known if truth == one) for one in (True, False)
+    }
+    is_wider = 0
+    for number, row in enumerate(table.iter_rows(named=True)):
+        near = usual(weight for *_, weight, _, at in known if abs(at - number) <= 1)
+        weighs = tuple(min(of_class[one], near) for one in (True, False))
+        hits = [
+            (truth, Fraction(weight), unit) for truth, weight, unit, at in known if at == number
+        ]
+        misses = [Fraction(weight) for truth, weight, *_ in known if not truth]
+        limits = oracle.share_limits(hits, 0.95, misses, weighs)
+        assert (row["observed_low"], row["observed_high"]) == pytest.approx(limits, rel=1e-9)
+        is_wider += limits != oracle.share_limits(hits, 0.95, misses)
+    assert is_wider > 5
+
+
+def usual(weights) -> Fraction:
+    found = [Fraction(weight) for weight in weights]
+    return sum(w * w for w in found) / sum(found)
+
+
+@every_kind
 def test_edges_belong_to_the_bin_above_and_counts_are_rows(kind):
     df = pl.DataFrame({"truth": [1, 0, 1, 0, 1], "score": [0.0, 0.5, 0.5, 0.25, 1.0]})
     table = reliability(kind, df, bins=[0, 0.25, 0.5, 1])
