@@ -18,6 +18,7 @@ from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
 _LONGEST_LABEL = 40
+_LOW = 0.5  # an axis ends earlier if all values lie below it
 _MIDNIGHT = time(0)
 # In an HTML page these would end the script that holds the chart, or hide its end.
 _ENDS_SCRIPT = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
@@ -264,6 +265,12 @@ def round_end(value: float) -> float:
     power = math.floor(math.log10(value)) if value > 0 else 0
     ends = [float(f"{digits}e{power}") for digits in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)]
     return next(end for end in ends if end >= value)
+
+
+def end_of(values: pl.Series, below: float = _LOW) -> float:
+    """Return where an axis of rates ends: at 1, or next above values that are low."""
+    most = values.drop_nulls().max()
+    return round_end(most) if isinstance(most, float) and most < below else 1.0
 
 
 def digits_of(values: Sequence[float]) -> int:

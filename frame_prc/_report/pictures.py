@@ -12,6 +12,7 @@ import polars as pl
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart
+from frame_prc._charts.results import end_of_bins
 from frame_prc._charts.summary import moments, plot_summary, time_axis
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
 from frame_prc._charts.text import rate_text, safe, share_text, short
@@ -366,8 +367,8 @@ def _roc(found: Evaluation) -> AnyChart | None:
 
 
 def _diagonal(x: Axis, y: Axis) -> AnyChart:
-    """Return a line from (0, 0) to (1, 1)."""
-    ends = alt.Chart(pl.DataFrame({"end": [0.0, 1.0]}))
+    """Return a line from (0, 0) to the other corner."""
+    ends = alt.Chart(pl.DataFrame({"end": [0.0, x.ends[1]]}))
     return ends.mark_line(**DASHED).encode(**x.of("end"), **y.of("end"))
 
 
@@ -393,14 +394,17 @@ def _reliability(found: Evaluation) -> AnyChart | None:
         place=pl.col("segment").fill_null(-1),
         panel=pl.Series(panel, dtype=pl.String),
     )
-    x, y = Axis("x", "Mean score"), Axis("y", "Share of positives")
+    ends = (0.0, end_of_bins(rows))
+    x, y = Axis("x", "Mean score", ends), Axis("y", "Share of positives", ends)
     colour, at = of_models(found, legend=True), y.of("observed")
     base = alt.Chart().encode(**x.of("mean_score"), color=colour)
+    is_known = alt.FieldEqualPredicate(field="status", equal="ok")
+    shade = alt.condition(is_known, alt.value(1), alt.value(0.25))
     chart = alt.layer(
         _diagonal(x, y),
-        base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high")),
-        base.mark_line(strokeWidth=1.5).encode(**at),
-        base.mark_point(filled=True, size=40).encode(**at),
+        base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high"), opacity=shade),
+        base.transform_filter(is_known).mark_line(strokeWidth=1.5).encode(**at),
+        base.mark_point(filled=True, size=40, clip=True).encode(**at, opacity=shade),
     )
     return _in_panels(chart, "panel", rows)
 
