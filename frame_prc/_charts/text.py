@@ -218,13 +218,13 @@ def cluster_text(name: str) -> str:
     return f"rows clustered by {short(safe(name))}"
 
 
-def description(title: str, count: str, keys: Sequence[str], areas: pl.Series) -> str:
+def description(title: str, count: int, of: str, keys: Sequence[str], areas: pl.Series) -> str:
     """Return what a chart shows, for those who hear it."""
     by = f" by {' and '.join(map(safe, keys))}" if keys else ""
     known = areas.drop_nulls().sort()
     ends = dict.fromkeys((rate_text(known[0]), rate_text(known[-1]))) if len(known) else ()
     found = f", from {' to '.join(ends)}" if ends else ""
-    return f"{title}: average precision of {count}{by}{found}."
+    return f"{title}: average precision of {count:,} {of}{'' if count == 1 else 's'}{by}{found}."
 
 
 def paragraph(sentences: Iterable[str], width: int) -> list[str]:
