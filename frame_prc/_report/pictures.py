@@ -352,18 +352,24 @@ def _in_panels(
 
 
 def _roc(found: Evaluation) -> AnyChart | None:
-    """Return the ROC curves of all rows."""
+    """Return the ROC curves of all rows beside their precision-recall curves."""
     points = found.curves_of_all
     if points.is_empty():
         return None
     rate = pl.col("fp") / (pl.col("fp") + pl.col("tn"))
-    rows = points.select("recall", "threshold", name=names(found, points["model"]), fpr=rate)
-    x, y = Axis("x", "False positive rate"), Axis("y", "Recall")
-    base = alt.Chart(rows.drop_nulls())
-    line = base.mark_line(strokeWidth=1.8).encode(
-        **x.of("fpr"), **y.of("recall"), color=of_models(found, legend=True), order="recall:Q"
+    name = names(found, points["model"])
+    rows = points.select("recall", "precision", "threshold", name=name, fpr=rate)
+    x, y, height = Axis("x", "False positive rate"), Axis("y", "Recall"), precision(found)
+    base = alt.Chart(rows.drop_nulls()).encode(color=of_models(found, legend=True))
+    begun = base.transform_filter(alt.FieldGTPredicate(field="recall", gt=0))
+    curve = begun.mark_line(strokeWidth=1.8, interpolate="step-before", clip=True)
+    line = base.mark_line(strokeWidth=1.8).encode(order="recall:Q", **x.of("fpr"), **y.of("recall"))
+    return alt.hconcat(
+        curve.encode(**RECALL.of("recall"), **height.of("precision")).properties(**_PANEL),
+        alt.layer(_diagonal(x, y), line).properties(**_PANEL),
+        spacing=30,
+        config=CONFIG,
     )
-    return alt.layer(_diagonal(x, y), line).properties(**_PANEL, config=CONFIG)
 
 
 def _diagonal(x: Axis, y: Axis) -> AnyChart:
