@@ -32,6 +32,7 @@ def main(folder: Path) -> None:
         ["logistic", "boosting"],
         by="carrier",
         cluster="day",
+        overlay="pooled",
         title="Which flights arrive 30 minutes late or more?",
     )
     folder.mkdir(parents=True, exist_ok=True)

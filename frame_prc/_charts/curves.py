@@ -172,7 +172,7 @@ class CurveChart:
         subtitle = [*above, *text.paragraph(filter(None, [self.choice, *notes]), _LETTERS[alone])]
         return {
             "title": alt.Title(text.safe(look.title or title), subtitle=subtitle, offset=12),
-            "description": text.description(about, f"{self.lines.height} lines", names, areas),
+            "description": text.description(about, self.lines.height, "line", names, areas),
             "usermeta": {
                 "frame_prc": {"precision_error": self.rows.precision_error, **errors},
                 "embedOptions": {"tooltip": BESIDE_POINT},

@@ -15,10 +15,18 @@ from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._charts.summary import time_axis
 from frame_prc._charts.summary_data import milliseconds
 from frame_prc._charts.summary_panels import PADDING
-from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
+from frame_prc._charts.text import (
+    column_title,
+    end_of,
+    joined,
+    key_texts,
+    make_unique,
+    safe,
+    short,
+)
 from frame_prc._inference.estimates import measure_of
 from frame_prc._lazy import parts_by
-from frame_prc._request.specs import MODEL, NEITHER_BETTER, OF_WATCH, Measured
+from frame_prc._request.specs import MODEL, NEITHER_BETTER, OF_WATCH, Measured, MeasureName
 from frame_prc.exceptions import DataError, FrameError
 
 if TYPE_CHECKING:
@@ -78,10 +86,15 @@ class _Result:
 
     @property
     def measure(self) -> str:
-        """The title of values: the measure; a watch names all but the usual one."""
-        if "measure" in self.frame.columns and self.frame.height:
-            return str(self.frame["measure"][0]).replace("_", " ")
-        return "average precision" if "conclusion" in self.frame.columns else "value"
+        """The title of values: the measures; tables name all but the usual one."""
+        return ", ".join(name.replace("_", " ") for name in self.measures)
+
+    @property
+    def measures(self) -> list[MeasureName]:
+        """The measures of the table."""
+        if "measure" not in self.frame.columns or self.frame.is_empty():
+            return [Measured().name]
+        return self.frame["measure"].unique(maintain_order=True).to_list()
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -97,12 +110,9 @@ class _Result:
 
     @property
     def is_better_above(self) -> bool | None:
-        """Whether higher values are better, if the table says its measures and they agree."""
-        names: list[Any] = (
-            [*self.frame["measure"].unique()] if "measure" in self.frame.columns else []
-        )
-        higher = {measure_of(Measured(name)).higher_is_better for name in names}
-        told = len(higher) == 1 and not {*names} & {*NEITHER_BETTER}
+        """Whether higher values are better, if that is so of all measures."""
+        higher = {measure_of(Measured(name)).higher_is_better for name in self.measures}
+        told = len(higher) == 1 and not {*self.measures} & {*NEITHER_BETTER}
         return higher.pop() if told else None
 
     def title(self, name: str) -> str:
@@ -138,6 +148,8 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     shared = [key for key in keys if frame[key].n_unique() == 1 and key not in kept]
     of_all, own = _shared_text(frame, shared), [key for key in keys if key not in shared]
     said = [f"{of_all}." if of_all else "", kind.note if frame.height else "Nothing was found."]
+    if kind.draw is _reliability and (end := end_of_bins(frame)) < 1:
+        said.append(f"Axes end at {end:g}.")
     if frame.height and "n_looked_at" in frame.columns:
         said.append(f"These were {frame['n_looked_at'][0]:,}.")
     title, subtitle = safe(look.title or kind.title), " ".join(filter(None, said))
@@ -165,7 +177,7 @@ def _kind_of(frame: pl.DataFrame) -> _Kind:
 def _value_of(frame: pl.DataFrame) -> str:
     """Return the column that the interval of a table is of, if it has one."""
     before = [*takewhile(lambda name: name != "ci_low", frame.columns)]
-    return next((name for name in reversed(before) if name != "std_error"), "")
+    return next((name for name in reversed(before) if name not in ("measure", "std_error")), "")
 
 
 def _too_many(count: str, most: int) -> DataError:
@@ -212,6 +224,8 @@ def _forest(result: _Result) -> AnyChart:
     layers: list[AnyChart] = []
     if value in _EQUAL:
         frame, colour = _by_sign(result, frame, value)
+        # Several are told in the names of rows.
+        title += f" of {result.measure}" if len(result.measures) == 1 else ""
         if result.is_better_above is not None:
             below, above = result.sides
             title = f"← {below} · {title} · {above} →"
@@ -334,24 +348,33 @@ def _along(result: _Result, over: str, width: int) -> tuple[pl.DataFrame, alt.X]
 def _reliability(result: _Result) -> AnyChart:
     """Draw how often rows are positive over what their probabilities say."""
     look, colour = result.look, result.look.colours(1)[0]
+    end = end_of_bins(result.frame)
+    scale = alt.Scale(domain=[0, end], nice=False)
 
     def panel(frame: pl.DataFrame) -> AnyChart:
-        base = alt.Chart(frame).encode(x=alt.X("mean_score:Q", title="mean score"))
-        ends = pl.DataFrame({"mean_score": [0.0, 1.0], "observed": [0.0, 1.0]})
+        base = alt.Chart(frame).encode(x=alt.X("mean_score:Q", title="mean score", scale=scale))
+        ends = pl.DataFrame({"mean_score": [0.0, end], "observed": [0.0, end]})
         diagonal = alt.Chart(ends).mark_line(color=look.muted, strokeDash=_DASHED)
-        y = alt.Y("observed:Q", title="share of positives")
-        rules = base.mark_rule(color=colour).encode(
+        y = alt.Y("observed:Q", title="share of positives", scale=scale)
+        rules = base.mark_rule(color=colour, clip=True).encode(
             y=alt.Y("observed_low:Q", title=""), y2="observed_high:Q"
         )
         line = base.mark_line(color=colour, strokeWidth=1).encode(y=y)
         points = base.mark_circle(color=colour).encode(
             y=y,
-            size=alt.Size("n:Q", legend=None, scale=alt.Scale(range=[20, 160])),
+            size=alt.Size("n:Q", legend=None, scale=alt.Scale(range=[20, 90])),
             tooltip=result.tooltips(),
         )
         return alt.layer(diagonal.encode(x="mean_score:Q", y=y), rules, line, points)
 
     return _in_panels(result, panel, (330, 330), (240, 240))
+
+
+def end_of_bins(bins: pl.DataFrame) -> float:
+    """Return where both axes of probabilities end: at 1, or where low bins do, but few rows."""
+    reliable = bins.filter(pl.col("status") == "ok") if "status" in bins.columns else bins
+    ends = [bins["mean_score"], bins["observed"], reliable["observed_high"]]
+    return end_of(pl.concat(ends))
 
 
 def _scores(result: _Result) -> AnyChart:

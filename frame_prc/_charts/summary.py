@@ -78,7 +78,7 @@ def plot_summary(
         columns=panels.columns,
         spacing=10 if data.times is None else 22,  # for the halves of two dates
         title=title,
-        description=text.description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
+        description=text.description(data.quantity, len(data.names), "row", source.keys, areas),
         resolve=alt.Resolve(scale=scales),
         config=alt.Config(**look.config()),
     )

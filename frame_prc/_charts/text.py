@@ -18,6 +18,7 @@ from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
 _LONGEST_LABEL = 40
+_LOW = 0.5  # an axis ends earlier if all values lie below it
 _MIDNIGHT = time(0)
 # In an HTML page these would end the script that holds the chart, or hide its end.
 _ENDS_SCRIPT = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
@@ -217,13 +218,13 @@ def cluster_text(name: str) -> str:
     return f"rows clustered by {short(safe(name))}"
 
 
-def description(title: str, count: str, keys: Sequence[str], areas: pl.Series) -> str:
+def description(title: str, count: int, of: str, keys: Sequence[str], areas: pl.Series) -> str:
     """Return what a chart shows, for those who hear it."""
     by = f" by {' and '.join(map(safe, keys))}" if keys else ""
     known = areas.drop_nulls().sort()
     ends = dict.fromkeys((rate_text(known[0]), rate_text(known[-1]))) if len(known) else ()
     found = f", from {' to '.join(ends)}" if ends else ""
-    return f"{title}: average precision of {count}{by}{found}."
+    return f"{title}: average precision of {count:,} {of}{'' if count == 1 else 's'}{by}{found}."
 
 
 def paragraph(sentences: Iterable[str], width: int) -> list[str]:
@@ -264,6 +265,12 @@ def round_end(value: float) -> float:
     power = math.floor(math.log10(value)) if value > 0 else 0
     ends = [float(f"{digits}e{power}") for digits in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)]
     return next(end for end in ends if end >= value)
+
+
+def end_of(values: pl.Series, below: float = _LOW) -> float:
+    """Return where an axis of rates ends: at 1, or next above values that are low."""
+    most = values.drop_nulls().max()
+    return round_end(most) if isinstance(most, float) and most < below else 1.0
 
 
 def digits_of(values: Sequence[float]) -> int:

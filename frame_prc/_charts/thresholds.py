@@ -180,8 +180,11 @@ class _ThresholdChart:
         return "step-before" if self.is_exact else "linear"
 
     def _line(self, line: int, layout: PanelLayout) -> AnyChart:
-        mark = _folded(_of_line(line)).mark_line(strokeWidth=1.6, interpolate=self._interpolate)
-        return mark.encode(x=layout.x, y=layout.y, color=self._colour())
+        rows = _folded(_of_line(line)).transform_calculate(few=_IS_FEW)
+        faint = alt.condition("datum.few", alt.value(0.3), alt.value(1))
+        mark = rows.mark_line(strokeWidth=1.6, interpolate=self._interpolate)
+        place = {"x": layout.x, "y": layout.y, "color": self._colour()}
+        return mark.encode(**place, opacity=faint, detail="few:N")
 
     def _ribbon(self, line: int, layout: PanelLayout) -> list[AnyChart]:
         if not self.options.intervals:
@@ -246,6 +249,8 @@ class _ThresholdChart:
         both = f"Vertical line: {chosen}. Diamond: {_BEST}."
         yield f"Vertical line and diamond: {_BEST}." if chosen == _BEST else both
         yield "Saved as .html, the chart has a slider."
+        if not self.rows.is_empty() and self.rows["predicted"].min() < _FEW_ALERTS:  # type: ignore[operator]
+            yield f"Faint: precision of fewer than {_FEW_ALERTS} alerts."
         yield from self.curves.notes_on_areas()
         yield from self.curves.notes_on_ribbons()
         if not self.is_exact and not self.rows.is_empty():
@@ -265,6 +270,10 @@ class _ThresholdChart:
     def _colour(self) -> alt.Color:
         legend = alt.Legend(symbolType="stroke")
         return alt.Color("measure:N", scale=self._scale(), legend=legend)
+
+
+_FEW_ALERTS = 20
+_IS_FEW = f"datum.measure == 'precision' && datum.predicted < {_FEW_ALERTS}"
 
 
 def _of_line(line: int | None) -> Any:

@@ -23,7 +23,8 @@ draw <- function(rows) {
     geom_linerange(aes(xmin = ci_low, xmax = ci_high), rows[!is.na(rows$ci_low), ]) +
     geom_point(size = 2.5, na.rm = TRUE) +
     geom_point(data = few, colour = "white", size = 1, na.rm = TRUE, show.legend = FALSE) +
-    labs(x = if (value == "difference") "Difference" else "Average precision", y = NULL)
+    labs(x = if (value == "difference") "Difference of average precision" else "Average precision") +
+    labs(y = NULL)
   said <- c(describe_level(), if (nrow(few) > 0) "White centre: see the column status.")
   drawn <- in_panels(plot, rows, paste(said, collapse = " "))
   list(plot = drawn$plot, size = c(width = 9, height = 1.6 + 0.28 * max(nrow(rows), 5)))

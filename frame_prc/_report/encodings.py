@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.options import AnyChart, Look
-from frame_prc._charts.text import round_end
+from frame_prc._charts.text import end_of
 from frame_prc._curves.logit_intervals import FEW
 from frame_prc._report.evaluation import Evaluation
 
@@ -21,7 +21,6 @@ DASHED: dict[str, Any] = {"strokeDash": [3, 3], "color": LOOK.muted}
 
 # By model.
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]
-_LOW = 0.5  # an axis ends earlier if all values lie below it
 _STARTS = 0.05  # the recall below which precision jumps
 
 
@@ -53,12 +52,6 @@ def precision(found: Evaluation, *, all_rows: bool = False) -> Axis:
     if all_rows and found.segments.height > 1:
         past = past.filter(pl.col("segment").is_null())
     return Axis("y", "Precision", (0.0, end_of(past["precision"])))
-
-
-def end_of(values: pl.Series, below: float = _LOW) -> float:
-    """Return where an axis of rates ends: at 1, or next above values that are low."""
-    most = values.drop_nulls().max()
-    return round_end(most) if isinstance(most, float) and most < below else 1.0
 
 
 def ends_of(values: pl.Series) -> tuple[float, float]:

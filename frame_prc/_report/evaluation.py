@@ -471,8 +471,11 @@ class Evaluation:
 
     @property
     def reliability(self) -> pl.DataFrame:
-        """As :func:`frame_prc.reliability` for all rows, and for the segments if they are few."""
-        table = Reliability(bin_edges(_RELIABILITY_BINS), self.options.level)
+        """As :func:`frame_prc.reliability` for all rows, and for the segments if they are few.
+
+        Bins hold as many rows: of rare positives nearly all would be in the first of equal width.
+        """
+        table = Reliability(bin_edges(_RELIABILITY_BINS), self.options.level, quantile=True)
         parts = self._parts if self.reliability_panels > 1 else [self._all_rows]
         return pl.concat([part.of(table) for part in parts], how="diagonal")
 

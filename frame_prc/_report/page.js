@@ -237,10 +237,15 @@
   function fitted(spec, width, count) {
     if (spec.concat && (spec.columns === 1 || spec.concat.length <= spec.columns))
       return widened(spec, width);
-    if (!spec.facet) return spec;
+    const beside = spec.hconcat?.length ?? count;
     const inRows = spec.columns === 1;
-    const columns = inRows || width < NARROW ? 1 : Math.min(count, 3);
+    const columns = inRows || width < NARROW ? 1 : Math.min(beside, 3);
     const wide = Math.min((width - 60) / columns - 35, inRows ? Infinity : 480);
+    if (spec.hconcat) {
+      const panels = spec.hconcat.map(panel => ({...panel, width: wide}));
+      return {...spec, hconcat: undefined, [columns === 1 ? "vconcat" : "hconcat"]: panels};
+    }
+    if (!spec.facet) return spec;
     return {...spec, columns, spec: {...spec.spec, width: wide}};
   }
 

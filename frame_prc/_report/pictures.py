@@ -12,6 +12,7 @@ import polars as pl
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart
+from frame_prc._charts.results import end_of_bins
 from frame_prc._charts.summary import moments, plot_summary, time_axis
 from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
 from frame_prc._charts.text import rate_text, safe, share_text, short
@@ -351,23 +352,29 @@ def _in_panels(
 
 
 def _roc(found: Evaluation) -> AnyChart | None:
-    """Return the ROC curves of all rows."""
+    """Return the ROC curves of all rows beside their precision-recall curves."""
     points = found.curves_of_all
     if points.is_empty():
         return None
     rate = pl.col("fp") / (pl.col("fp") + pl.col("tn"))
-    rows = points.select("recall", "threshold", name=names(found, points["model"]), fpr=rate)
-    x, y = Axis("x", "False positive rate"), Axis("y", "Recall")
-    base = alt.Chart(rows.drop_nulls())
-    line = base.mark_line(strokeWidth=1.8).encode(
-        **x.of("fpr"), **y.of("recall"), color=of_models(found, legend=True), order="recall:Q"
+    name = names(found, points["model"])
+    rows = points.select("recall", "precision", "threshold", name=name, fpr=rate)
+    x, y, height = Axis("x", "False positive rate"), Axis("y", "Recall"), precision(found)
+    base = alt.Chart(rows.drop_nulls()).encode(color=of_models(found, legend=True))
+    begun = base.transform_filter(alt.FieldGTPredicate(field="recall", gt=0))
+    curve = begun.mark_line(strokeWidth=1.8, interpolate="step-before", clip=True)
+    line = base.mark_line(strokeWidth=1.8).encode(order="recall:Q", **x.of("fpr"), **y.of("recall"))
+    return alt.hconcat(
+        curve.encode(**RECALL.of("recall"), **height.of("precision")).properties(**_PANEL),
+        alt.layer(_diagonal(x, y), line).properties(**_PANEL),
+        spacing=30,
+        config=CONFIG,
     )
-    return alt.layer(_diagonal(x, y), line).properties(**_PANEL, config=CONFIG)
 
 
 def _diagonal(x: Axis, y: Axis) -> AnyChart:
-    """Return a line from (0, 0) to (1, 1)."""
-    ends = alt.Chart(pl.DataFrame({"end": [0.0, 1.0]}))
+    """Return a line from (0, 0) to the other corner."""
+    ends = alt.Chart(pl.DataFrame({"end": [0.0, x.ends[1]]}))
     return ends.mark_line(**DASHED).encode(**x.of("end"), **y.of("end"))
 
 
@@ -393,14 +400,17 @@ def _reliability(found: Evaluation) -> AnyChart | None:
         place=pl.col("segment").fill_null(-1),
         panel=pl.Series(panel, dtype=pl.String),
     )
-    x, y = Axis("x", "Mean score"), Axis("y", "Share of positives")
+    ends = (0.0, end_of_bins(rows))
+    x, y = Axis("x", "Mean score", ends), Axis("y", "Share of positives", ends)
     colour, at = of_models(found, legend=True), y.of("observed")
     base = alt.Chart().encode(**x.of("mean_score"), color=colour)
+    is_known = alt.FieldEqualPredicate(field="status", equal="ok")
+    shade = alt.condition(is_known, alt.value(1), alt.value(0.25))
     chart = alt.layer(
         _diagonal(x, y),
-        base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high")),
-        base.mark_line(strokeWidth=1.5).encode(**at),
-        base.mark_point(filled=True, size=40).encode(**at),
+        base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high"), opacity=shade),
+        base.transform_filter(is_known).mark_line(strokeWidth=1.5).encode(**at),
+        base.mark_point(filled=True, size=40, clip=True).encode(**at, opacity=shade),
     )
     return _in_panels(chart, "panel", rows)
 

@@ -267,6 +267,11 @@ class Measured:
     calibration: Calibration | None = None
     at: Target | None = None
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is the average precision; a table of another measure names it."""
+        return self.name in ("average_precision", "calibrated_average_precision")
+
 
 @dataclass(frozen=True)
 class Comparison:

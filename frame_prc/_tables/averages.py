@@ -166,7 +166,6 @@ def status_of_mean(fewest: int) -> pl.Expr:
 _MODELS = ("model", "baseline")
 _COUNTS = (SEGMENTS, UNDEFINED)
 _AREAS = ("value_a", "value_b")
-_TEST = (*_AREAS, "difference", *INTERVAL, "p_value")
 _VALUE_A, _VALUE_B, _DIFFERENCE = (pl.col(name) for name in ("value_a", "value_b", "difference"))
 
 
@@ -181,7 +180,9 @@ class PairedDifferences(Table):
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         adjusted = ("p_adjusted",) if self.paired.adjust else ()
-        return (*_MODELS, *_COUNTS, *_TEST, *adjusted, "status")
+        measure = () if self.paired.measured.is_usual else ("measure",)
+        test = (*_AREAS, "difference", *measure, *INTERVAL, "p_value")
+        return (*_MODELS, *_COUNTS, *test, *adjusted, "status")
 
     @property
     def hidden(self) -> Collection[str]:
@@ -218,7 +219,7 @@ class PairedDifferences(Table):
         tested = rows.in_python(limited, self._tested, {"p_value": pl.Float64()}, adds=True)
         tested = with_few_scores_of_pairs(tested, alone)
         values, lengths = measure.values(*_AREAS), measure.lengths("difference", *INTERVAL)
-        return tested.with_columns(*values, *lengths)
+        return tested.with_columns(*values, *lengths, measure=pl.lit(measure.name))
 
     def _tested(self, table: pl.DataFrame) -> pl.DataFrame:
         """Add the p-values."""

@@ -35,7 +35,7 @@ from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
 _RATIO = "ratio"
-_HIDDEN = ("measure", "n", "n_pos", "prevalence_a", "prevalence_b", REFERENCE, "value_a", "value_b")
+_HIDDEN = ("n", "n_pos", "prevalence_a", "prevalence_b", REFERENCE, "value_a", "value_b")
 _PREVALENCES = ("prevalence_a", "prevalence_b")
 
 _VALUE_A, _VALUE_B, _SHORTFALL_A, _SHORTFALL_B = (
@@ -75,22 +75,27 @@ class Differences(Table):
         """The columns after the keys."""
         sizes, reference = ("n", "n_pos"), (REFERENCE,) if self._calibrated else ()
         adjusted = ("p_adjusted", *_ADJUSTED_LIMITS) if self.comparison.adjust else ()
+        first: Sequence[str] = ("measure",)
+        middle: Sequence[str] = ()
         if self.comparison.against is not None:
-            shown = ("reference", "measure", *sizes, *_PREVALENCES, *reference)
+            shown = ("reference", *first, *sizes, *_PREVALENCES, *reference)
         else:
-            is_plain = self.comparison.measured == Measured() and not self.comparison.beside
-            measure = () if is_plain else ("measure",)
-            shown = ("model", "baseline", *measure, *sizes, *reference)
+            if not self.comparison.beside:
+                # In a table with a key, Polars leaves out the middle one of nine columns.
+                is_plain = self.comparison.measured == Measured()
+                first, middle = (), () if is_plain else ("measure",)
+            shown = ("model", "baseline", *first, *sizes, *reference)
         judged = () if self.comparison.margin is None else ("p_margin", "conclusion")
-        test = ("value_a", "value_b", self.comparison.scale, *INTERVAL, "p_value")
+        test = ("value_a", "value_b", self.comparison.scale, *middle, *INTERVAL, "p_value")
         return (*shown, *test, *adjusted, *judged, "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         judged = () if self.comparison.margin is None else ("p_value", "p_adjusted", "p_margin")
-        found = (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS, *judged)
-        return [name for name in found if name != "measure" or not self.comparison.beside]
+        is_usual = all(one.measured.is_usual for one in self.comparison.each)
+        measure = ("measure",) if is_usual and not self.comparison.beside else ()
+        return (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS, *judged, *measure)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:

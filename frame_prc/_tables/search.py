@@ -9,7 +9,7 @@ NumPy is an optional dependency: import this module only where segments are look
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, reduce
@@ -45,8 +45,13 @@ class Finds(Table):
 
     searched: Searched
     outputs = ("segment", "measure", "n", "n_pos", *_NUMBERS, "n_looked_at", "status")
-    hidden = ("measure", "n", "others", REFERENCE, "n_looked_at")
     counts_dropped = False
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        one_of = "measure" if self.searched.measured.is_usual else "n_pos"
+        return (one_of, "n", "others", REFERENCE, "n_looked_at")
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without keys: the segment is one text."""

@@ -64,7 +64,8 @@ class Shrunken(Table):
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         beside = () if self.below is None else _PROBABILITIES[:1]
-        return ("measure", "n", *self._reference, _SHARE, *_RANKS, *beside)
+        one_of = "measure" if self.measured.is_usual else "n_pos"
+        return (one_of, "n", *self._reference, _SHARE, *_RANKS, *beside)
 
     @property
     def _reference(self) -> Sequence[str]:

@@ -103,9 +103,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ci_high, p_value`` (with ``adjust`` ``p_adjusted``, with ``margin`` ``conclusion``),
             ``status``. With ``details`` also ``n, n_pos, value_a, value_b`` (of the model and of
             its baseline), ``std_error``, with ``adjust`` ``p_value, ci_low_adjusted,
-            ci_high_adjusted`` (not with ``over``), with ``margin`` ``p_value, p_margin``; for
-            another ``measure`` also ``measure``, if calibrated ``reference_prevalence``. ``status``
-            is as in :func:`average_precision`, but never ``"below_chance"``.
+            ci_high_adjusted`` (not with ``over``), with ``margin`` ``p_value, p_margin``, if
+            calibrated ``reference_prevalence``; ``measure``, also without ``details`` of another
+            than the average precision. ``status`` is as in :func:`average_precision`, but never
+            ``"below_chance"``.
 
             Sorted by the keys, then by the baselines and their models: of ``["old", "new"]`` the
             difference is ``new`` less ``old``, which is below 0 where ``new`` is better by
@@ -236,10 +237,11 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``reference, difference`` (with ``scale`` ``ratio``), ``ci_low, ci_high,
             p_value`` (with ``adjust`` ``p_adjusted``, with ``margin`` ``conclusion``), ``status``.
-            With ``details`` also ``measure``, ``n, n_pos`` of the segment, ``prevalence_a,
-            prevalence_b, value_a, value_b`` (of the segment and of its reference),
-            ``reference_prevalence, std_error``, and with ``adjust`` ``p_value, ci_low_adjusted,
-            ci_high_adjusted``, with ``margin`` ``p_value, p_margin``. Sorted by the keys.
+            With ``details`` also ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b,
+            value_a, value_b`` (of the segment and of its reference), ``reference_prevalence,
+            std_error``, with ``adjust`` ``p_value, ci_low_adjusted, ci_high_adjusted``, with
+            ``margin`` ``p_value, p_margin``; ``measure``, also without ``details`` of another than
+            the average precision. Sorted by the keys.
 
             ``status`` is that of the worse of the two sides, but never ``"below_chance"``. A
             segment that has nothing to be compared with, such as the first week, has nulls and the

@@ -40,9 +40,8 @@ def plot_table(
     The table tells which chart it is: a row with its interval for each segment or pair of models
     (comparisons, ``average_precision(ci=0.95)``, ``find_segments``), what segments are and probably
     are (``shrunk``), periods with their limit (``monitor``), the share of positives over the mean
-    score (``reliability``), or precision and recall over alerts (``threshold_table``). A comparison
-    that says its ``measure`` (with ``details=True``) is drawn with which side is better. Needs
-    Altair: ``pip install altair``.
+    score (``reliability``), or precision and recall over alerts (``threshold_table``). Of a table
+    without ``measure`` it is the average precision. Needs Altair: ``pip install altair``.
 
     Parameters
     ----------

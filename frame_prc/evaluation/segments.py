@@ -171,11 +171,12 @@ class SegmentVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n_pos, value, shrunk, ci_low, ci_high, probability_worst, status``,
-            with ``below=`` ``probability_below`` in place of ``probability_worst``, and with
-            ``missing="drop"`` ``n_dropped``. With ``details`` also ``measure, n,
-            reference_prevalence, share_of_mean, rank_low, rank_high``. Sorted by the keys. The
-            value is by default calibrated, so not that of :func:`average_precision`.
+            The keys, then ``n_pos`` (of another ``measure`` its name), ``value, shrunk, ci_low,
+            ci_high, probability_worst, status``, with ``below=`` ``probability_below`` in place of
+            ``probability_worst``, and with ``missing="drop"`` ``n_dropped``. With ``details`` also
+            ``measure, n, n_pos, reference_prevalence, share_of_mean, rank_low, rank_high``. Sorted
+            by the keys. The value is by default calibrated, so not that of
+            :func:`average_precision`.
 
             ``status`` is ``"few_segments"`` if fewer than three have the measure, and
             ``"no_std_error"`` if none has a standard error: the numbers are then null. All segments

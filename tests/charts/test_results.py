@@ -37,7 +37,7 @@ def test_differences_are_sorted_and_coloured_by_what_is_told(kind, value, table)
     [(_, dots), (_, centres)] = drawn(chart, "circle", value)
     told = {dot["shown_name"]: dot["shown_apart"] for dot in dots}
     unknown = "cannot be told apart"
-    assert told == {"a": "higher", "b": "lower", "c": unknown, "d": unknown}
+    assert told == {"a": "better", "b": "worse", "c": unknown, "d": unknown}
     assert order(chart, value) == ["b", "c", "a", "d"]
     assert [row["shown_name"] for row in centres if not row["shown_known"]] == ["d"]
     [(_, rules)] = drawn(chart, "rule", "ci_low")
@@ -47,23 +47,24 @@ def test_differences_are_sorted_and_coloured_by_what_is_told(kind, value, table)
 
 
 def test_which_side_is_better_is_told_where_the_table_says_its_measure():
+    def of(measure):
+        return FOREST.with_columns(measure=pl.lit(measure))
+
     def said(table):
         [(view, _), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
         return view["encoding"]["x"]["title"], view["encoding"]["color"]["scale"]["domain"][:2]
 
-    assert said(FOREST) == ("difference", ["lower", "higher"])
-    assert said(FOREST.with_columns(measure=pl.lit("roc_auc"))) == (
-        "← worse · difference · better →",
-        ["worse", "better"],
-    )
-    gap = FOREST.with_columns(measure=pl.lit("calibration_gap"))
-    assert said(gap) == ("difference", ["lower", "higher"])
+    sides = ["worse", "better"]
+    for table, measure in ((FOREST, "average precision"), (of("roc_auc"), "roc auc")):
+        assert said(table) == (f"← worse · difference of {measure} · better →", sides)
+    assert said(of("calibration_gap")) == ("difference of calibration gap", ["lower", "higher"])
     rows = pl.DataFrame({"row": range(900)}).with_columns(late=pl.col("row") * 7 % 11 < 4)
     noise = pl.col("row") * 7919 % 601 / 2000
     rows = rows.with_columns(old=noise + pl.col("late") * 0.1, new=noise + pl.col("late") * 0.5)
     table = rows.prc.compare_models("late", ["old", "new"], measure="brier", details=True)
     assert table["difference"].item() < 0
-    assert said(table) == ("← new better · difference · old better →", ["old better", "new better"])
+    ends = ["old better", "new better"]
+    assert said(table) == ("← new better · difference of brier · old better →", ends)
     [(_, [dot]), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
     assert dot["shown_apart"] == "new better"
 
@@ -200,6 +201,26 @@ def test_bins_and_thresholds_have_lines():
         ["precision", "recall"]
     ]
     assert [row["recall"] for row in points] == table["recall"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("most", "status", "end"), [(0.2, "ok", 0.25), (0.2, "few_rows", 0.15), (0.6, "ok", 1)]
+)
+def test_axes_of_low_probabilities_end_where_their_bins_do_but_for_limits_of_few_rows(
+    most, status, end
+):
+    table = pl.DataFrame(
+        {
+            "bin_low": [0.0, 0.1], "n": [90, 9],
+            "mean_score": [0.02, 0.13], "observed": [0.01, 0.1], "observed_low": 0.0,
+            "observed_high": [0.05, most + 0.01], "status": ["ok", status],
+        }
+    )  # fmt: skip
+    chart = frame_prc.plot_table(table)
+    [(view, _)] = drawn(chart, "circle", "observed")
+    ends = {tuple(view["encoding"][axis]["scale"]["domain"]) for axis in "xy"}
+    assert ends == {(0, end)}
+    assert (f"Axes end at {end:g}." in subtitle(table)) == (end < 1)
 
 
 def test_a_score_at_an_edge_is_in_the_bin_that_it_begins(tmp_path):

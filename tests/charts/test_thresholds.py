@@ -170,6 +170,20 @@ def test_lines_are_steps_between_scores_and_meet_the_chosen_point_on_the_curve()
     assert {"threshold", "recall", "column"} <= fields
 
 
+@pytest.mark.parametrize(("count", "is_few"), [(19, True), (20, False)])
+def test_precision_of_few_alerts_is_faint_and_that_is_said(count, is_few):
+    rows = pl.DataFrame({"late": [True, False] * 20, "score": [0.5] * count + [0.1] * (40 - count)})
+    chart = rows.prc.plot("late", "score", x="threshold")
+    assert ("Faint: precision of fewer than 20 alerts." in " ".join(words(chart))) == is_few
+    [line] = [
+        view
+        for view, _ in views(specification(chart))
+        if view["mark"]["type"] == "line" and "measure" in str(view["encoding"])
+    ]
+    assert "datum.measure == 'precision' && datum.predicted < 20" in str(line["transform"])
+    assert line["encoding"]["opacity"]["condition"] == {"test": "datum.few", "value": 0.3}
+
+
 @pytest.mark.parametrize(
     ("dtype", "times", "texts"),
     [

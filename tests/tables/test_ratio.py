@@ -77,7 +77,7 @@ def test_without_hits_on_a_side_there_is_no_ratio(kind):
         table = frame_prc.compare_models(
             kind.make(df), "truth", models, measure="fpr", at=AT, scale="ratio"
         )
-        assert kind.rows(table).row(0)[2:] == (None, None, None, None, "undefined")
+        assert kind.rows(table).row(0)[2:] == (None, "fpr", None, None, None, "undefined")
 
 
 @every_kind
@@ -87,7 +87,7 @@ def test_two_perfect_sides_have_the_limits_of_their_rows(kind):
     table = frame_prc.compare_models(
         kind.make(df), "truth", ["old", "score"], measure="recall", at=AT, scale="ratio"
     )
-    _, _, ratio, low, high, p_value, status = kind.rows(table).row(0)
+    _, _, ratio, _, low, high, p_value, status = kind.rows(table).row(0)
     assert (ratio, p_value, status) == (1, 1, "ok")
     assert low == pytest.approx(0.025 ** (1 / df["truth"].sum()), rel=1e-9)
     assert high == pytest.approx(1 / low, rel=1e-9)

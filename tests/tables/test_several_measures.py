@@ -49,7 +49,13 @@ def test_the_measure_is_shown_without_details():
     ev = two_models().prc.evaluate("truth", ["old", "score"])
     shown = ["model", "baseline", "measure", "difference", "ci_low", "ci_high", "p_value", "status"]
     assert ev.compare_models(measure=["roc_auc", "brier"]).columns == shown
-    assert "measure" not in ev.compare_models(measure="roc_auc").columns
+    assert [*ev.compare_models(measure="roc_auc").columns] == [
+        *("model", "baseline", "difference", "measure", "ci_low", "ci_high", "p_value", "status")
+    ]
+    assert "measure" not in ev.compare_models(calibrate=0.3).columns
+    over = two_models().prc.evaluate("truth", ["old", "score"], by="region")
+    paired = over.compare_models(over="region", measure="roc_auc")
+    assert set(paired["measure"]) == {"roc_auc"}
 
 
 @every_kind
