@@ -124,12 +124,6 @@ def rounded(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
     return threshold.cast(ranking.threshold_dtype).cast(pl.Float64)
 
 
-def is_retrieved(score: pl.Expr, threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
-    """Return whether a threshold retrieves a score."""
-    score = score.cast(pl.Float64)
-    return score <= threshold if ranking.rows.ascending else score >= threshold
-
-
 # --- a column of the rows --------------------------------------------------------------------
 
 

@@ -207,6 +207,7 @@ MOMENTS = ("variance", "units", "trials")
 # What a hit weighs, and a miss, if weights are what is usual.
 USUAL = ("of_hit", "of_miss")
 
+CELLS = ("tp", "fp", "fn", "tn")
 _TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
 _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
 
@@ -220,20 +221,14 @@ def moments_of_clusters() -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     return variance, units, pl.max_horizontal(pl.min_horizontal(as_rows, total), units)
 
 
-def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.LazyFrame:
-    """Return ``keys, tp, fp, share`` and ``MOMENTS`` from sums of clusters, or of weighted rows."""
-    found = with_moments(sums_of_units(units, keys), z)
-    return found.select(*keys, "tp", "fp", "share", *MOMENTS)
-
-
 def sums_of_units(units: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return what moments of points are made of, from sums of clusters, or of weighted rows.
+    """Return what moments of points are made of, from sums of clusters.
 
     ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
     that they are of, ``tp_squares, fp_squares``, the squares of the weights of these, and
     ``unseen``: how much a miss weighs, for points that have none. Where the prevalence is given,
-    these are all units, with their shares of both classes, and of what is retrieved of these: how
-    many of a class there are changes nothing. Then rows may tell more than they would by
+    these are all clusters, with their shares of both classes, and of what is retrieved of these:
+    how many of a class there are changes nothing. Then rows may tell more than they would by
     themselves, but not more than unweighted ones do.
     """
     columns = units.collect_schema()
@@ -277,30 +272,40 @@ def _at_prevalence(points: pl.LazyFrame, shares: Sequence[pl.Expr]) -> pl.LazyFr
 
 
 def of_rows_at_prevalence(points: pl.LazyFrame, level: float) -> pl.LazyFrame:
-    """Add ``MOMENTS`` to points of rows that count as one, of which the prevalence is given.
+    """Add ``MOMENTS`` to points of rows that count as one, of which the prevalence is given."""
+    squares = {f"{cell}_squares": pl.col(cell) for cell in CELLS}
+    counted = points.with_columns(rows=_RETRIEVED, unseen=pl.lit(1.0), **squares)
+    return with_moments(sums_of_rows(counted, is_given=True), normal_quantile(level))
 
-    Points have ``tp, fp, fn, tn, positives, negatives``. Each row is a unit of what
-    :func:`share_of_units` adds up.
+
+def sums_of_rows(points: pl.LazyFrame, *, is_given: bool) -> pl.LazyFrame:
+    """Add the same to points of rows in no clusters, from their sums of squares.
+
+    Where the prevalence is given these are the cells ``tp, fp, fn, tn``, otherwise the first two.
     """
-    positives, negatives = (pl.col(one).cast(pl.Float64) for one in ("positives", "negatives"))
+    spread = _by_rows(pl.col("tp_squares"), pl.col("fp_squares"))
+    squares = pl.col("tp_squares") + pl.col("fp_squares")
+    sums = points.with_columns(sizes=squares / _RETRIEVED**2, spread=spread)
+    if not is_given:
+        return sums
+    positives, negatives = _TP + pl.col("fn"), _FP + pl.col("tn")
     p, q = _TP / _RETRIEVED, _FP / _RETRIEVED
-    of_cells = {
+    moved = {
         "tp": q / _RETRIEVED - p * q / positives,
         "fp": p / _RETRIEVED - p * q / negatives,
         "fn": p * q / positives,
         "tn": p * q / negatives,
     }
-    sums = points.with_columns(
-        rows=_RETRIEVED,
-        sizes=1 / _RETRIEVED,
-        spread=pl.sum_horizontal(pl.col(cell) * moved**2 for cell, moved in of_cells.items()),
-        tp_squares=_TP,
-        fp_squares=_FP,
-        unseen=pl.lit(1.0),
-        fpr=_FP / negatives,
+    squares_of = {cell: pl.col(f"{cell}_squares") for cell in CELLS}
+    shares = [
+        (squares_of["tp"] + squares_of["fn"]) / positives**2,
+        (squares_of["fp"] + squares_of["tn"]) / negatives**2,
+    ]
+    sums = sums.with_columns(
+        spread=pl.sum_horizontal(squares_of[cell] * moved[cell] ** 2 for cell in CELLS),
+        **dict(zip(RATES_OF_CLASSES, (_TP / positives, _FP / negatives), strict=True)),
     )
-    shares = [1 / positives**2, 1 / negatives**2]
-    return with_moments(_at_prevalence(sums, shares), normal_quantile(level))
+    return _at_prevalence(sums, shares)
 
 
 def with_moments(points: pl.LazyFrame, z: float) -> pl.LazyFrame:

@@ -17,6 +17,7 @@ from frame_prc._curves.logit_intervals import (
     MOMENTS,
     USUAL,
     limits_of_share,
+    sums_of_rows,
     sums_of_units,
     with_moments,
 )
@@ -244,8 +245,8 @@ class Reliability(Table):
         )
         rows.check_no_strata("reliability")
         if rows.clustered or rows.columns.weighted:
-            units = sums_of_units(_units(binned, keys, clustered=rows.clustered), keys)
-            known = with_moments(_with_usual_weights(units, rows.keys), z)
+            spreads = _spreads(binned, keys, clustered=rows.clustered)
+            known = with_moments(_with_usual_weights(spreads, rows.keys), z)
             own = known.select(*keys, "tp", "fp", "share", *MOMENTS)
             return left_join(sums, own, keys)
         return sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))
@@ -305,15 +306,14 @@ def _summed(amount: pl.Expr) -> pl.Expr:
     return in_order(amount.sort())
 
 
-def _units(binned: pl.LazyFrame, keys: Sequence[str], *, clustered: bool) -> pl.LazyFrame:
-    """Return the sums of each cluster in a bin; without clusters those of each row."""
-    if not clustered:
-        return binned.select(
-            *keys, "rows", tp=_POS, fp=_NEG, tp_squares=_POS**2, fp_squares=_NEG**2
-        )
+def _spreads(binned: pl.LazyFrame, keys: Sequence[str], *, clustered: bool) -> pl.LazyFrame:
+    """Return what moments of bins are made of: how much clusters, or rows, vary in each."""
     sums = {"tp": _summed(_POS), "fp": _summed(_NEG), "rows": pl.col("rows").sum()}
     sums |= {"tp_squares": _summed(_POS**2), "fp_squares": _summed(_NEG**2)}
-    return binned.group_by(*keys, "cluster").agg(**sums)
+    if clustered:
+        return sums_of_units(binned.group_by(*keys, "cluster").agg(**sums), keys)
+    of_bins = binned.group_by(keys).agg(**sums)
+    return sums_of_rows(of_bins.filter(pl.col("tp") + pl.col("fp") > 0), is_given=False)
 
 
 def _with_usual_weights(bins: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -24,7 +24,6 @@ from frame_prc._curves.given_thresholds import (
     NEEDED,
     RATES,
     GivenThresholds,
-    is_retrieved,
 )
 from frame_prc._curves.logit_intervals import (
     FEW_POSITIVES,
@@ -33,8 +32,10 @@ from frame_prc._curves.logit_intervals import (
     SHARES_OF_CLASSES,
     USUAL,
     limits_of_share,
-    share_of_units,
     status_of_share,
+    sums_of_rows,
+    sums_of_units,
+    with_moments,
 )
 from frame_prc._curves.operating_points import (
     bound_name,
@@ -288,23 +289,34 @@ def _trials(
         }
     units = _units(points, ranking)
     units = cached(units if scales is None else _of_sample(units, scales))
-    usual = _usual_weights()
-    held = points.select(*_ROW, "held")
-    on, of_units = list(_ROW), {}
+    held, clustered = points.select(*_ROW, "held"), ranking.rows.clustered
+    usual, on, of_units = _usual_weights(), list(_ROW), {}
     for rate, miss in wrong.items():
+        is_given = scales is not None and rate == "precision"
         own = units.select(
             *_ROW,
             "tp",
             pl.col(miss).alias("fp"),
+            *(_of_others() if is_given and not clustered else ()),
             rows=pl.col("tp_rows") + pl.col(f"{miss}_rows"),
             unseen=f"{miss}_unseen",
             tp_squares="tp_squares",
             fp_squares=f"{miss}_squares",
-            **(_of_sizes() if scales is not None and rate == "precision" else {}),
+            **(_of_sizes() if is_given and clustered else {}),
             **{name: usual[cell] for name, cell in zip(USUAL, ("tp", miss), strict=True)},
         )
-        of_units[rate] = join(held, share_of_units(own, on, z), on=on, how="left")
+        if clustered:
+            sums = sums_of_units(own, on)
+        else:
+            sums = sums_of_rows(own.filter(_TP + _FP > 0), is_given=is_given)
+        known = with_moments(sums, z).select(*on, "tp", "fp", "share", *MOMENTS)
+        of_units[rate] = join(held, known, on=on, how="left")
     return of_units
+
+
+def _of_others() -> list[pl.Expr]:
+    """Return the sums of the rows that are not retrieved."""
+    return [pl.col(cell, f"{cell}_squares") for cell in ("fn", "tn")]
 
 
 def _usual_weights() -> dict[str, pl.Expr]:
@@ -336,41 +348,72 @@ def _of_sizes() -> dict[str, pl.Expr]:
     return found
 
 
+# What is added up of the rows of each class.
+_ENDS = ("", "_squares", "_rows")
+_NEVER = 2**32 - 1  # the step of rows that no threshold retrieves
+
+
 def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the sums of each cluster at each threshold; without clusters those of each row."""
+    """Return the sums of each cluster at each threshold; without clusters those of all rows.
+
+    The thresholds of a segment are steps: a row is retrieved at the first one that reaches it, and
+    at all later ones.
+    """
     rows = ranking.rows
-    cluster = ["cluster"] if rows.clustered else []
-    weighted = ranking.segments.numbered(rows.used()).select(
-        "segment", "truth", "score", *cluster, weight=rows.weight
+    unit = ["segment", "cluster"] if rows.clustered else ["segment"]
+    along = 1.0 if rows.ascending else -1.0
+    at = points.filter(pl.col("at").is_not_null()).select(*_ROW, at=pl.col("at") * along)
+    step = pl.col("at").rank("dense").over("segment").cast(pl.UInt32)
+    at = cached(at.with_columns(step=step))
+    steps = at.select("segment", "step", "at").unique()
+    cells = cached(_cells(steps, ranking, unit, along))
+    never = steps.select("segment", step=pl.lit(_NEVER, pl.UInt32)).unique()
+    every = concat([steps.select("segment", "step"), never])
+    grid = join(cells.select(unit).unique(), every, on="segment")
+    sums = [f"{of}{end}" for of in ("pos", "neg") for end in _ENDS]
+    table = left_join(grid, cells, [*unit, "step"]).with_columns(pl.col(sums).fill_null(0))
+    grown: dict[str, pl.Expr] = {}
+    for of, (reached, missed) in {"pos": ("tp", "fn"), "neg": ("fp", "tn")}.items():
+        for end in _ENDS:
+            own = pl.col(f"{of}{end}")
+            grown[f"{reached}{end}"] = own.cum_sum()
+            grown[f"{missed}{end}"] = own.cum_sum(reverse=True).shift(-1)
+    in_steps = table.sort(*unit, "step").with_columns(
+        **{name: one.over(unit, mapping_strategy="explode") for name, one in grown.items()}
     )
-    misses = {"fp": ~pl.col("truth"), "fn": pl.col("truth")}
-    unseen = {
-        f"{miss}_unseen": in_order((pl.col("weight") ** 2).filter(is_one).sort()).over("segment")
-        / in_order(pl.col("weight").filter(is_one).sort()).over("segment")
-        for miss, is_one in misses.items()
-    }
-    at = points.filter(pl.col("at").is_not_null()).select(*_ROW, "at")
-    pairs = join(weighted.with_columns(**unseen), at, on="segment", how="inner")
-    retrieved = is_retrieved(pl.col("score"), pl.col("at"), ranking).fill_null(value=False)
-    is_one = {
-        "tp": pl.col("truth") & retrieved,
-        "fp": ~pl.col("truth") & retrieved,
-        "fn": pl.col("truth") & ~retrieved,
-        "tn": ~pl.col("truth") & ~retrieved,
-    }
+    found = join(at.select(*_ROW, "step"), in_steps.drop(sums), on=["segment", "step"])
+    return segment_join(found, _unseen(cells))
+
+
+def _cells(
+    steps: pl.LazyFrame, ranking: Ranking, unit: Sequence[str], along: float
+) -> pl.LazyFrame:
+    """Return the sums of the rows of each unit that are retrieved at a step."""
+    rows = ranking.rows
+    weighted = ranking.segments.numbered(rows.used()).select(
+        *unit, "truth", at=pl.col("score").cast(pl.Float64) * along, weight=rows.weight
+    )
+    placed = weighted.sort("at").join_asof(
+        steps.sort("at"), on="at", by="segment", strategy="forward", check_sortedness=False
+    )
     weight = pl.col("weight")
-    own: dict[str, pl.Expr] = {}
-    for name, one in is_one.items():
-        amount = pl.when(one).then(weight).otherwise(0.0)
-        counted = (one & (weight > 0)).cast(pl.UInt32)
-        own |= {name: amount, f"{name}_squares": amount**2, f"{name}_rows": counted}
-    placed = pairs.select(*_ROW, *unseen, *cluster, **own)
-    if not rows.clustered:
-        return placed
-    firsts = [pl.col(name).first() for name in unseen]
-    sums = [in_order(pl.col(name).sort()) for name in own if not name.endswith("_rows")]
-    numbers = pl.col(f"{name}_rows" for name in is_one).sum()
-    return placed.group_by(*_ROW, "cluster").agg(*firsts, *sums, numbers)
+    sums: dict[str, pl.Expr] = {}
+    for of, is_one in {"pos": pl.col("truth"), "neg": ~pl.col("truth")}.items():
+        own = weight.filter(is_one)
+        # Sorted, so that no sum depends on the order of the rows.
+        sums |= {of: in_order(own.sort()), f"{of}_squares": in_order((own**2).sort())}
+        sums[f"{of}_rows"] = (own > 0).sum()
+    return placed.group_by(*unit, pl.col("step").fill_null(_NEVER)).agg(**sums)
+
+
+def _unseen(cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Return how much a row of each class weighs in a segment, by what it is if it is wrong."""
+    return cells.group_by("segment").agg(
+        (in_order(pl.col(f"{of}_squares").sort()) / in_order(pl.col(of).sort())).alias(
+            f"{miss}_unseen"
+        )
+        for of, miss in (("neg", "fp"), ("pos", "fn"))
+    )
 
 
 # --- given thresholds ----------------------------------------------------------------------------
