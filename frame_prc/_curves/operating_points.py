@@ -350,10 +350,12 @@ def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking)
     """Add to thresholds the last point that each retrieves, or the start point."""
     along = 1.0 if ranking.rows.ascending else -1.0
     reached = pl.when(_OPENS).then(-math.inf).otherwise(_SCORE.cast(pl.Float64) * along)
-    scored = ranking.with_score(points).select("segment", *_POINT[:-1], at=reached)
+    # Such a join does not cast the numbers of segments, of which sorted rows may have smaller ones.
+    number = pl.col("segment").cast(pl.Int64)
+    scored = ranking.with_score(points).select(*_POINT[:-1], at=reached, number=number)
     last = rounded(_HELD, ranking).fill_null(-math.inf * along) * along
-    by_place = wanted.with_columns(at=last).sort("at")
-    found = by_place.join_asof(scored, on="at", by="segment", check_sortedness=False)
+    by_place = wanted.with_columns(at=last, number=number).sort("at")
+    found = by_place.join_asof(scored, on="at", by="number", check_sortedness=False)
     known = pl.when(_HELD.is_not_null())
     return found.with_columns(_precision(ranking)).with_columns(
         known.then(name).alias(name) for name in ("tp", "fp", "precision")

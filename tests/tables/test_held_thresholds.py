@@ -333,13 +333,15 @@ def test_a_column_that_varies_within_a_segment_is_an_error(kind):
         held(kind, df, "limit")
 
 
-@pytest.mark.parametrize("dtype", [pl.Decimal(20, 4), pl.Float32, pl.Int8], ids=str)
-def test_a_column_may_be_of_any_numeric_dtype(dtype):
-    df = pl.DataFrame({"truth": [1, 0, 1], "score": [3, 2, 1], "limit": 2})
-    found = df.with_columns(pl.col("limit", "score").cast(dtype)).prc.operating_points(
-        "truth", "score", threshold="limit"
-    )
-    expected = df.prc.operating_points("truth", "score", threshold=2)
+@every_polars_kind
+@pytest.mark.parametrize("dtype", [pl.Decimal(20, 4), pl.Float32, pl.Int8, pl.Int128], ids=str)
+@pytest.mark.parametrize("by", [None, "region", ["region", "day"]], ids=str)
+def test_a_column_may_be_of_any_numeric_dtype(kind, dtype, by):
+    df = pl.DataFrame({"truth": [1, 0, 1] * 2, "score": [3, 2, 1] * 2, "limit": 2})
+    df = df.with_columns(region=pl.Series(["a", "b"]).gather([0, 0, 0, 1, 1, 1]), day=7)
+    cast = kind.make(df.with_columns(pl.col("limit", "score").cast(dtype)))
+    found = kind.rows(frame_prc.operating_points(cast, "truth", "score", threshold="limit", by=by))
+    expected = df.prc.operating_points("truth", "score", threshold=2, by=by)
     names = ["target", "precision", "recall", "predicted_count", "status"]
     assert found.select(names).rows() == expected.select(names).rows()
 
