@@ -11,7 +11,6 @@ from frame_prc._frames.border import FrameT
 from frame_prc._request.options import (
     area_interval,
     bins_of,
-    calibration,
     check_calibrated,
     check_calibrated_methods,
     check_roc,
@@ -288,7 +287,7 @@ class AreaVerbs(Evaluated[FrameT]):
         recall_range: tuple[float, float] | None = None,
         standardised: bool = False,
         thresholds: int | Sequence[float] | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         top: float | Top | None = None,
         ci: float | None = OF_EVALUATION,
         bootstrap: int | Draws | None = None,
@@ -390,7 +389,7 @@ class AreaVerbs(Evaluated[FrameT]):
             recall_bounds(recall_range, methods),
             bins_of(thresholds, ascending=asked.ascending),
         )
-        reference = calibration(calibrate)
+        reference = given_reference(calibrate)
         if "roc" in methods:
             check_roc(asked, level, calibrate)
         drawn = draws("bootstrap", bootstrap, asked.cluster)
@@ -409,6 +408,7 @@ class AreaVerbs(Evaluated[FrameT]):
         is_highest = reference is not None and reference.highest
         refused = {"top": spec.top is not None, "ci": interval is not None}
         refused["calibrate='highest'"] = is_highest
+        refused["calibrate= as a frame"] = reference is not None and reference.given is not None
         refused |= {f"method={name!r}": name not in STEP_AREAS for name in methods}
         plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
         areas = plans.auc(engine, self._native, asked, spec, outputs, bins, reference)

@@ -59,9 +59,9 @@ class TableVerbs(Evaluated[FrameT]):
             The level of the intervals.
         calibrate
             The prevalence for ``calibrated_average_precision``, which is then shown: a number
-            between 0 and 1, or a frame of keys and ``prevalence``. ``"highest"``, the default: the
-            highest of the model's segments with 20 rows of each class, at most 0.5. ``"pooled"``:
-            the share of positives of all rows of the model.
+            between 0 and 1, or, here and for areas, a frame of keys and ``prevalence``.
+            ``"highest"``, the default: the highest of the model's segments with 20 rows of each
+            class, at most 0.5. ``"pooled"``: the share of positives of all rows of the model.
         overall
             For each model, add a row for all rows pooled and one for the mean of the segments.
         segments

@@ -55,7 +55,7 @@ def auc(
     recall_range: tuple[float, float] | None = None,
     standardised: bool = False,
     thresholds: int | Sequence[float] | None = None,
-    calibrate: float | Literal["highest", "pooled"] | None = None,
+    calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
     top: float | Top | None = None,
     ci: float | None = None,
     bootstrap: int | Draws | None = None,

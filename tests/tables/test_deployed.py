@@ -325,6 +325,7 @@ THERE = pl.DataFrame({"region": ["s", None, "n"], "prevalence": [0.125, 0.5, 0.2
         ("threshold_table", {"details": True}),
         ("average_precision", {"ci": 0.9, "details": True}),
         ("summary", {"details": True}),
+        ("auc", {"method": ["trapezoid", "interpolated"], "details": True}),
         ("curve", {"ci": 0.9}),
         ("band", {"recalls": 4, "bootstrap": Draws(50, seed=1)}),
     ],
