@@ -104,9 +104,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ``status``. With ``details`` also ``n, n_pos, value_a, value_b`` (of the model and of
             its baseline), ``std_error``, with ``adjust`` ``p_value, ci_low_adjusted,
             ci_high_adjusted`` (not with ``over``), with ``margin`` ``p_value, p_margin``, if
-            calibrated ``reference_prevalence``; ``measure``, also without ``details`` of another
-            than the average precision. ``status`` is as in :func:`average_precision`, but never
-            ``"below_chance"``.
+            calibrated ``reference_prevalence``; ``measure``, always of another than the average
+            precision. ``status`` is as in :func:`average_precision`, but never ``"below_chance"``.
 
             Sorted by the keys, then by the baselines and their models: of ``["old", "new"]`` the
             difference is ``new`` less ``old``, which is below 0 where ``new`` is better by
