@@ -31,7 +31,7 @@ class Search:
     clusters: int = 0
     measure: str = "calibrated_average_precision"
     bad: float | None = None
-    draws: int = 200
+    draws: int = 100
 
     def frame(self, seed: int) -> pl.DataFrame:
         """Return the rows of a draw."""
@@ -145,7 +145,7 @@ def searches() -> Iterator[Search]:
     yield from (Search(4000, 0.5, 3.0), Search(3000, 0.9, 1.5), Search(10000, 0.2, 1.0, shift=2.0))
     yield from (Search(10000, 0.2, 1.5, clusters=n) for n in (200, 40))
     yield Search(10000, 0.2, 1.5, shift=1.0, measure="roc_auc")
-    yield Search(10000, 0.2, 1.5, bad=0.0, draws=100)
+    yield Search(10000, 0.2, 1.5, bad=0.0)
 
 
 def watches() -> Iterator[Weeks]:
