@@ -101,12 +101,17 @@ class _Result:
         """What a value below that of equal sides means, and one above."""
         if self.is_better_above is None:
             return "lower", "higher"
+        below, above = [f"{name} better" for name in self.pair] or ["worse", "better"]
+        return (below, above) if self.is_better_above else (above, below)
+
+    @property
+    def pair(self) -> list[str]:
+        """The baseline and the model, if all rows compare the same two."""
         own = {title: name for name, title in self.titles.items()}
         pair = [self.frame[own[side]].unique() for side in ("baseline", MODEL) if side in own]
-        is_one = len(pair) == 2 and all(len(one) == 1 for one in pair)  # noqa: PLR2004
-        told = [f"{short(safe(str(one[0])))} better" for one in pair]
-        below, above = told if is_one else ("worse", "better")
-        return (below, above) if self.is_better_above else (above, below)
+        if len(pair) == 2 and all(len(one) == 1 for one in pair):  # noqa: PLR2004
+            return [short(safe(str(one[0]))) for one in pair]
+        return []
 
     @property
     def is_better_above(self) -> bool | None:
@@ -233,15 +238,24 @@ def _forest(result: _Result) -> AnyChart:
         layers.append(equal.mark_rule(color=look.muted, strokeDash=_DASHED).encode(x=f"{value}:Q"))
     drawn = replace(result, frame=frame)
     base, tips = drawn.base(value), drawn.tooltips()
-    scale = alt.Scale(type="log" if value == "ratio" else "linear")
+    scale = alt.Scale(type="log" if value == "ratio" else "linear", **_domain(frame, value))
     at = alt.X(f"{value}:Q", title=title, scale=scale)
     few = base.transform_filter("!datum.shown_known").mark_circle(size=25)
     layers += [
-        base.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q", color=colour),
+        base.mark_rule(strokeWidth=2, clip=True).encode(x="ci_low:Q", x2="ci_high:Q", color=colour),
         base.mark_circle(size=70).encode(x=at, color=colour, tooltip=tips),
         few.encode(x=at, color=alt.ColorValue(look.background), tooltip=tips),
     ]
     return drawn.sized(*layers)
+
+
+def _domain(frame: pl.DataFrame, value: str) -> dict[str, Any]:
+    """Return the ends of an axis of differences, which intervals of few rows may go beyond."""
+    known = frame.filter("shown_known").drop_nulls("ci_low")
+    if value not in _EQUAL or known.is_empty():
+        return {}
+    ends = [*known["ci_low"], *known["ci_high"], *frame[value].drop_nulls(), _EQUAL[value]]
+    return {"domain": [min(ends), max(ends)], "nice": True}
 
 
 def _by_sign(result: _Result, frame: pl.DataFrame, value: str) -> tuple[pl.DataFrame, Any]:
@@ -256,7 +270,10 @@ def _by_sign(result: _Result, frame: pl.DataFrame, value: str) -> tuple[pl.DataF
         .then(pl.lit(higher))
         .otherwise(pl.lit(_NOT_TOLD))
     )
-    colours = [*result.look.colours(2)[::-1], result.look.muted]
+    # Of two models those that curves have, where the baseline comes first.
+    first, second = result.look.colours(2)
+    told = [first, second] if result.pair else [second, first]
+    colours = [*told, result.look.muted]
     scale = alt.Scale(domain=[*worse_first, _NOT_TOLD], range=colours)
     colour = alt.Color("shown_apart:N", scale=scale)
     return frame.with_columns(shown_apart=sign).sort(value, nulls_last=True), colour
@@ -461,13 +478,15 @@ _KINDS = (
         ("difference", "ci_low", "ci_high"),
         _forest,
         "Differences",
-        "Each interval by itself: of many, some exclude 0 by chance. White centre: see status.",
+        "Each interval by itself: of many, some exclude 0 by chance. White centre: see status; it "
+        "may be cut off.",
     ),
     _Kind(
         ("ratio", "ci_low", "ci_high"),
         _forest,
         "Ratios",
-        "Each interval by itself: of many, some exclude 1 by chance. White centre: see status.",
+        "Each interval by itself: of many, some exclude 1 by chance. White centre: see status; it "
+        "may be cut off.",
     ),
     _Kind(
         ("n_pos", "n_pos_needed"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, timedelta
 
 import polars as pl
@@ -11,6 +12,7 @@ from kinds import every_kind
 
 import frame_prc
 from frame_prc import DataError, FrameError
+from frame_prc._charts.options import Look
 
 FOREST = pl.DataFrame(
     {
@@ -34,11 +36,14 @@ RATIOS = FOREST.with_columns(pl.col("difference", "ci_low", "ci_high").exp()).re
 @pytest.mark.parametrize(("value", "table"), [("difference", FOREST), ("ratio", RATIOS)])
 def test_differences_are_sorted_and_coloured_by_what_is_told(kind, value, table):
     chart = frame_prc.plot_table(kind.make(table))
-    [(_, dots), (_, centres)] = drawn(chart, "circle", value)
+    [(view, dots), (_, centres)] = drawn(chart, "circle", value)
     told = {dot["shown_name"]: dot["shown_apart"] for dot in dots}
     unknown = "cannot be told apart"
     assert told == {"a": "better", "b": "worse", "c": unknown, "d": unknown}
     assert order(chart, value) == ["b", "c", "a", "d"]
+    # The interval of few rows, up to 0.4, does not make the others small.
+    ends = [-0.3, 0.3] if value == "difference" else [math.exp(-0.3), math.exp(0.3)]
+    assert view["encoding"]["x"]["scale"]["domain"] == pytest.approx(ends)
     assert [row["shown_name"] for row in centres if not row["shown_known"]] == ["d"]
     [(_, rules)] = drawn(chart, "rule", "ci_low")
     assert {(row["ci_low"], row["ci_high"]) for row in rules} == {
@@ -65,8 +70,10 @@ def test_which_side_is_better_is_told_where_the_table_says_its_measure():
     assert table["difference"].item() < 0
     ends = ["old better", "new better"]
     assert said(table) == ("← new better · difference of brier · old better →", ends)
-    [(_, [dot]), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
+    [(view, [dot]), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
     assert dot["shown_apart"] == "new better"
+    # Each model has the colour of its curve.
+    assert view["encoding"]["color"]["scale"]["range"][:2] == Look().colours(2)
 
 
 @pytest.mark.parametrize("name", ["a.b[0]", '"q"', "it's", "x\ny", "a\\b", ""])
