@@ -215,7 +215,12 @@ def won_by_segment(found: Evaluation) -> str:
         return f"By {kind}: no difference is shown."
     won, lost = (_few_or_count(side, found) for side in (better, worse))
     [other] = (isolated(name) for name in found.models if name != found.best)
-    return f"By {kind}: {best} beats {other} in {won}, loses in {lost}."
+    total = found.segments.height
+    if better.height == total:
+        return f"By {kind}: {best} beats {other} in all {total:,}."
+    open_ = total - better.height - worse.height
+    rest = f"; {open_:,} undecided" if open_ else ""
+    return f"By {kind}: {best} beats {other} in {won}, loses in {lost}{rest}."
 
 
 def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
@@ -454,18 +459,27 @@ def _which_threshold(found: Evaluation) -> Answer | None:
         return Answer("threshold", "Which threshold", f"No threshold of {name} has {target}", ".")
     relation = "≤" if found.asked.ascending else "≥"
     finding = f"Alert at {name} {relation} {found.threshold_text(point['threshold'])} ({target}): "
-    alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
+    alerts, right = (
+        _count_text(1000 * point["predicted_rate"] * share) for share in (1, point["precision"])
+    )
+    if point["predicted_rate"] == 1 and found.options.target == LARGEST_F1:
+        finding = "No threshold does better than an alert on every row"
+        numbers = f", {right} of 1,000 right ({target})."
+        return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))
     hits = text.rounded_percent(point["recall"])
-    form = ",.0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
     such, also = "", ""
     if found.options.calibration.odds is not None:
         names = ("prevalence", "reference_prevalence")
         own, other = (text.share_text(found.of_best[name]) for name in names)
         also = "" if found.in_order else f"Such rows: {own} positive, not {other}."
         such = " such"
-    does = f"{alerts:{form}} alerts per 1,000{such} rows, {right:{form}} right"
+    does = f"{alerts} alerts per 1,000{such} rows, {right} right"
     numbers = f"{does}; {hits} of positives found."
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)), also)
+
+
+def _count_text(count: float) -> str:
+    return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"  # noqa: PLR2004 - two digits at least
 
 
 def _target_text(found: Evaluation) -> str:

@@ -394,7 +394,7 @@
     at: point.at, few: point.predicted < FEW_ALERTS,
   })));
   const where = () => (byId("where")?.value ? Number(byId("where").value) : WHOLE);
-  const SAME = {alerts: "as many alerts", recall: "the same recall"};
+  const SAME = {alerts: "about as many", recall: "the same recall"};
   const sameNow = () => SAME[byId("same")?.value ?? "alerts"];
   const linesIn = segment => data.thresholds.lines.filter(line => line.segment === segment);
   const rateRows = () => linesIn(where()).flatMap(line => grid.map((_, place) => at(line, place)));

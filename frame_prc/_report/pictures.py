@@ -44,7 +44,6 @@ _HEIGHT = 150  # px
 _LINE = 30  # px, of the text on what is watched
 _WIDTH, _NARROW = 700, 480  # px, over time, and beside an answer
 _LEAST = 110  # px, of bars
-_PALE = 0.55  # opacity
 _MOST_NAMES = 24  # of segments along an axis
 _OF_SEGMENTS = "Calibrated average precision"
 _PANEL = {"width": 320, "height": 230}
@@ -70,7 +69,7 @@ def _good(found: Evaluation) -> AnyChart | None:
         rows_of.mark_bar(height=12, opacity=0.45).encode(
             **axis.of(chance, AVERAGE_PRECISION), color=colour
         ),
-        *dots(rows_of, AVERAGE_PRECISION, axis, colour),
+        *dots(rows_of, AVERAGE_PRECISION, axis, colour, 40),
         _above_row(rows_of, "text", -12),
     ]
     return wide(alt.layer(*layers), max(_STEP * rows.height, _LEAST))
@@ -93,7 +92,7 @@ def _pooled(found: Evaluation) -> AnyChart | None:
     colour = of_models(found)
     drawn = lines.encode(**RECALL.of("recall"), **height.of("height"), color=colour)
     chart = alt.layer(chance.encode(**height.of("prevalence")), drawn)
-    return wide(chart, _HEIGHT, "pooled", "chance", title="All rows; dashed: random")
+    return wide(chart, _HEIGHT, "pooled", "chance", title="All rows; dashed: prevalence")
 
 
 def _models(found: Evaluation) -> AnyChart | None:
@@ -143,29 +142,32 @@ def _strip(whole: Evaluation) -> AnyChart | None:
     if rows.height < 2:  # noqa: PLR2004 - one has nothing to differ from
         return None
     has_names = rows.height <= _MOST_NAMES or found.in_time
-    colour = alt.value(LOOK.colours(len(found.models))[found.models.index(found.best)])
+    judged = rows.filter(pl.col("standing") != SMALL)
+    rows = judged if judged.height and not has_names else rows
     ends = ends_of(pl.concat([rows["ci_low"], rows["ci_high"]]))
     axis = Axis("y", _OF_SEGMENTS, ends)
     x = _along_time(found, rows["at"], _NARROW) if found.in_time else _along(rows, named=has_names)
     base = alt.Chart(rows).encode(x=x)
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
-    shade = alt.condition(is_found, alt.value(1), alt.value(_PALE))
-    intervals = dots(base.encode(opacity=shade), "value", axis, colour, _dot(rows.height))
+    own = LOOK.colours(len(found.models))[found.models.index(found.best)]
+    colour = alt.condition(is_found, alt.value(own), alt.value(LOOK.muted))
+    intervals = dots(base, "value", axis, colour, _dot(rows.height))
     words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
     named = words.encode(**axis.of("ci_high"), text="standing:N")
     labels = [named] if has_names else _ends(rows)
     chart = alt.layer(*_level_of_all(found, axis), *intervals, *labels)
     height = _HEIGHT - (_LINE if whole.in_order else 0)
-    return wide(chart, height, title=_legend_of_strip(found))
+    return wide(chart, height, title=_legend_of_strip(found, rows))
 
 
-def _legend_of_strip(found: Evaluation) -> list[str]:
+def _legend_of_strip(found: Evaluation, rows: pl.DataFrame) -> list[str]:
     """Return what the picture of segments shows, and how, as lines."""
-    pale = ["Pale: not shown to differ."] if found.segments_that_are(OPEN) else []
-    small = ["Hollow: too small to judge."] if found.segments_that_are(SMALL) else []
+    shown, small = set(rows["standing"]), len(found.segments_that_are(SMALL))
+    grey = ["Grey: not shown to differ."] if OPEN in shown else []
+    hollow = f"Hollow: too small to judge{'' if SMALL in shown else f', {small:,} left out'}."
     name, reference = short(safe(found.best), 24), found.of_best["reference_prevalence"]
-    at = "" if reference is None else f", as if {share_text(reference)} were positive in each"
-    return [f"{name}{at}.", " ".join([*pale, *small])]
+    at = f", as if {share_text(reference)} were positive in each, to compare" if reference else ""
+    return [f"{name}{at}.", " ".join([*grey, *([hollow] if small else [])])]
 
 
 def _ends(rows: pl.DataFrame) -> list[AnyChart]:
@@ -215,10 +217,11 @@ def _along(rows: pl.DataFrame, *, named: bool) -> alt.X:
 
 def _level_of_all(found: Evaluation, axis: Axis) -> list[AnyChart]:
     """Return a line at the area of all rows, with its name."""
-    level = pl.DataFrame({"level": [found.of_best[CALIBRATED]], "text": ["all rows"]})
-    base = alt.Chart(level).encode(**axis.of("level"))
+    area = found.of_best[CALIBRATED]
+    told = "all rows" if area is None else f"all rows\n{rate_text(area)}"
+    base = alt.Chart(pl.DataFrame({"level": [area], "text": [told]})).encode(**axis.of("level"))
     rule = base.mark_rule(**DASHED)
-    text = base.mark_text(align="left", dx=4, color=LOOK.muted)
+    text = base.mark_text(align="left", dx=4, dy=-5, color=LOOK.muted, lineBreak="\n")
     return [rule, text.encode(text="text:N", x=alt.value("width"))]
 
 
