@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
+import polars as pl
+
 from frame_prc._request.hints import check_installed, check_numpy
 from frame_prc._request.options import Numbers, check_title, f_scores_and_steps
 from frame_prc._request.points import targets
@@ -333,3 +335,16 @@ def facet_keys(facet: Any) -> Any:
         f"facet={shown(facet)} does not name keys",
         "the name of a key, a list of names, False for one panel, or None to choose automatically",
     )
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+
+def is_ordered(dtype: pl.DataType) -> bool:
+    """Return whether the values of a key have an order of their own."""
+    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Enum
+
+
+def is_time(dtype: pl.DataType) -> bool:
+    """Return whether the values of a key are moments."""
+    return dtype in (pl.Date, pl.Datetime)

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
-from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, Sort
+from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, Sort, is_ordered, is_time
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import BELIEVED, FEW
@@ -301,11 +301,6 @@ def _sorted_by(sort: Sort, segments: EvaluatedSegments, *, compared: bool) -> So
     return "difference" if compared else "value"
 
 
-def is_ordered(dtype: pl.DataType) -> bool:
-    """Return whether the values of a key have an order of their own."""
-    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Enum
-
-
 def _order(dots: pl.DataFrame, differences: pl.DataFrame, by: Sort) -> list[str]:
     """Return the names of the rows, top down: all rows first, and by value the undefined last."""
     in_key_order = dots.sort("segment", maintain_order=True)["name"]
@@ -331,7 +326,7 @@ def _few(dots: pl.DataFrame, names: list[str]) -> list[str]:
 def find_times(source: ChartSource) -> Times | None:
     """Return the one key with dates or times, if a line over it can be drawn."""
     _, own = split_keys(source.keys)
-    dated = [key for key in own if source.table.schema[key] in (pl.Date, pl.Datetime)]
+    dated = [key for key in own if is_time(source.table.schema[key])]
     if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
     name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]

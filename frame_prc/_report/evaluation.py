@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache, cached_property
@@ -19,14 +19,14 @@ from frame_prc._charts.data import (
     points_with_limits,
     source_of_rows,
 )
-from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS
-from frame_prc._charts.summary_data import dots_of, ends_and_largest, is_ordered, split_keys
+from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, is_time
+from frame_prc._charts.summary_data import dots_of, ends_and_largest, split_keys
 from frame_prc._charts.text import is_few, make_unique, safe, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
-from frame_prc._report.options import Options
+from frame_prc._report.options import Options, key_with_order
 from frame_prc._request.comparisons import (
     models_compared,
     segments_compared,
@@ -44,7 +44,6 @@ from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc._tables.watched import Watched
-from frame_prc.exceptions import OptionError, shown
 
 ADJUST = "holm"
 # What a segment is, beside the others.
@@ -297,20 +296,20 @@ class Evaluation:
     def in_time(self) -> bool:
         """Whether the only key is a time: then segments are in its order."""
         dtypes = list(self.rows.columns.key_dtypes.values())
-        return len(dtypes) == 1 and _is_time(dtypes[0])
+        return len(dtypes) == 1 and is_time(dtypes[0])
 
     @cached_property
     def in_order(self) -> Evaluation | None:
         """The rows by the key that has an order, all segments of others together, where asked."""
         if "time" not in self.options.sections:
             return None
-        return self._by([_key_with_order(self.rows.columns.key_dtypes)])
+        return self._by([key_with_order(self.rows.columns.key_dtypes)])
 
     @cached_property
     def without_time(self) -> Evaluation:
         """The rows by the other keys, where one is a time: answers are about regions, not weeks."""
         dtypes = self.rows.columns.key_dtypes
-        others = [name for name, dtype in dtypes.items() if not _is_time(dtype)]
+        others = [name for name, dtype in dtypes.items() if not is_time(dtype)]
         if not others or len(self.keys) - len(others) != 1:
             return self
         own = self._by(others)
@@ -511,28 +510,8 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     found.source.check_count(models, MOST_COLOURS, "models", "choose some of the models")
     found.source.evaluate()  # what is wrong with the values is said first
     if "time" in options.sections:
-        _key_with_order(rows.columns.key_dtypes)
+        key_with_order(rows.columns.key_dtypes)
     return found
-
-
-def _is_time(dtype: pl.DataType) -> bool:
-    return dtype in (pl.Date, pl.Datetime)
-
-
-def _key_with_order(dtypes: Mapping[str, pl.DataType]) -> str:
-    """Return the key that rows are in the order of: the only time, or else the only ordered."""
-    times = [name for name, dtype in dtypes.items() if dtype.is_temporal()]
-    ordered = [name for name, dtype in dtypes.items() if is_ordered(dtype)]
-    known = times if len(times) == 1 else ordered
-    if len(known) == 1:
-        return known[0]
-    keys = ", ".join(f"{shown(name)} ({dtype})" for name, dtype in dtypes.items())
-    raise OptionError(
-        f"sections= has 'time', and the keys are {keys or 'none'}",
-        "one key that is a time, a number or an Enum, beside others that are not",
-        "by=pl.col('day').dt.truncate('1w')",
-        shell_hint="--by day:1w",
-    )
 
 
 # --- names ---------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, TypeAlias, get_args
 
-from frame_prc._charts.options import marked
+import polars as pl
+
+from frame_prc._charts.options import is_ordered, marked
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import check_title, compared_at, is_list
 from frame_prc._request.roles import check_option
@@ -65,6 +67,22 @@ def sections_of(asked: Section | Sequence[Section] | None) -> tuple[Section, ...
     if "time" in known:
         check_numpy("sections='time'")
     return tuple(name for name in allowed if name in known)
+
+
+def key_with_order(dtypes: Mapping[str, pl.DataType]) -> str:
+    """Return the key that rows are in the order of: the only time, or else the only ordered."""
+    times = [name for name, dtype in dtypes.items() if dtype.is_temporal()]
+    ordered = [name for name, dtype in dtypes.items() if is_ordered(dtype)]
+    known = times if len(times) == 1 else ordered
+    if len(known) == 1:
+        return known[0]
+    keys = ", ".join(f"{shown(name)} ({dtype})" for name, dtype in dtypes.items())
+    raise OptionError(
+        f"sections= has 'time', and the keys are {keys or 'none'}",
+        "one key that is a time, a number or an Enum, beside others that are not",
+        "by=pl.col('day').dt.truncate('1w')",
+        shell_hint="--by day:1w",
+    )
 
 
 def target_of(points: Any) -> Target:

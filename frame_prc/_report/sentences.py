@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._charts.options import is_time
 from frame_prc._charts.text import percent_text, rate_text, safe, short
 from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._report.evaluation import Evaluation
@@ -132,10 +133,10 @@ def period(found: Evaluation) -> dict[str, Any] | None:
     dtypes = list(found.rows.columns.key_dtypes.items())
     for number, (name, dtype) in enumerate(dtypes):
         values = found.segments[f"key_{number}"].drop_nulls().unique().sort()
-        if _is_date(dtype) and values.len():
+        if is_time(dtype) and values.len():
             return {"column": name, **_of_key(values.to_list())}
     cluster = found.rows.columns.cluster
-    if cluster is None or not _is_date(cluster.dtype):
+    if cluster is None or not is_time(cluster.dtype):
         return None
     days = found.rows.source.select(pl.col("cluster").drop_nulls().unique().sort()).collect()
     if days.is_empty():
@@ -143,10 +144,6 @@ def period(found: Evaluation) -> dict[str, Any] | None:
     first, last = days["cluster"][0], days["cluster"][-1]
     ends = {"first": _iso(first), "last": _iso(last)}
     return {"column": cluster.name, **ends, "count": days.height, "unit": None}
-
-
-def _is_date(dtype: pl.DataType) -> bool:
-    return dtype in (pl.Date, pl.Datetime)
 
 
 def _iso(moment: date | datetime) -> str:

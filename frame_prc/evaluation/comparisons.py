@@ -239,8 +239,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             With ``details`` also ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b,
             value_a, value_b`` (of the segment and of its reference), ``reference_prevalence,
             std_error``, with ``adjust`` ``p_value, ci_low_adjusted, ci_high_adjusted``, with
-            ``margin`` ``p_value, p_margin``; ``measure``, also without ``details`` of another than
-            the average precision. Sorted by the keys.
+            ``margin`` ``p_value, p_margin``, and ``measure``, which another one always has. Sorted
+            by the keys.
 
             ``status`` is that of the worse of the two sides, but never ``"below_chance"``. A
             segment that has nothing to be compared with, such as the first week, has nulls and the
