@@ -201,15 +201,18 @@ class EvaluatedSegments:
         return same_reference(known.lazy(), key_names(has_models(self.keys)))
 
     def likely_worst(self) -> pl.DataFrame:
-        """Return the keys of the segments that may be the worst of a model, the likeliest first."""
+        """Return the keys of the segment of each model that is likeliest the worst, if known."""
         if self.error is not None or self.given.columns.lacks_squares or not has_numpy():
             return pl.DataFrame()
         measured = Measured("average_precision")
         if self.calibration is not None:
             measured = Measured("calibrated_average_precision", self.calibration)
         table = Shrunken(measured, self.level).finished(self.given).collect()
-        known = table.filter(pl.col("status").is_in(BELIEVED)).drop_nulls("probability_worst")
-        return known.sort("probability_worst", descending=True, maintain_order=True)
+        known = table.drop_nulls("probability_worst")
+        known = known.sort("probability_worst", descending=True, maintain_order=True)
+        models = known.columns[: has_models(self.keys)]
+        first = known.unique(models, keep="first", maintain_order=True) if models else known.head(1)
+        return first.filter(pl.col("status").is_in(BELIEVED))
 
     def _numbered(self, table: Table, rows: Rows) -> pl.DataFrame:
         """Return a table of rows with ``line`` in place of its keys."""

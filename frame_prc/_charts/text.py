@@ -82,9 +82,16 @@ def column_title(name: str) -> str:
     return f"{safe(name)}:" if name in {"title", "image"} else safe(name) or '""'
 
 
+# Texts that say little without the name of their key.
+_BARE = re.compile(r"yes|no|true|false|[-+.\d]+", re.IGNORECASE)
+
+
 def key_texts(values: pl.Series, name: str = "") -> list[str]:
-    """Return the values of a key as text; numbers and Booleans with the name of the key."""
+    """Return the values of a key as text; with its name if they are numbers, or yes and no."""
     with_name = name and (values.dtype.is_numeric() or values.dtype == pl.Boolean)
+    if name and not with_name and isinstance(values.dtype, (pl.String, pl.Categorical, pl.Enum)):
+        distinct = values.drop_nulls().unique().cast(pl.String).to_list()
+        with_name = bool(distinct) and all(map(_BARE.fullmatch, distinct))
     before = f"{safe(name)} " if with_name else ""
     if values.dtype == pl.Datetime and (values.dt.time() == _MIDNIGHT).all():
         values = values.dt.date()  # pandas has no dates

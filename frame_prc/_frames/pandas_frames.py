@@ -247,7 +247,7 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         for name, column in frame.items()
         if str(column.dtype).startswith("Sparse[")
     }
-    clean, offsets = _with_named_zones(frame.assign(**objects, **dense))
+    clean, offsets = _with_named_zones(_replaced(frame, objects | dense))
     try:
         _check_objects(clean)
         numbered = clean.set_axis([*map(str, range(clean.shape[1]))], axis=1)
@@ -281,7 +281,15 @@ def _with_named_zones(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, time
         if offset and zone is not None:
             offsets[str(name)] = offset
             converted[str(name)] = column.dt.tz_convert(zone)
-    return frame.assign(**converted), offsets
+    return _replaced(frame, converted), offsets
+
+
+def _replaced(frame: pd.DataFrame, columns: dict[str, pd.Series[Any]]) -> pd.DataFrame:
+    """Return a frame with other columns, which assign() does not take if one is called self."""
+    found = frame.copy(deep=False)
+    for name, column in columns.items():
+        found[name] = column
+    return found
 
 
 def _unconverted(frame: pd.DataFrame) -> str:

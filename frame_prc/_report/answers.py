@@ -379,6 +379,10 @@ def _spread(found: Evaluation) -> Iterator[str]:
                 f"{isolated(found.cluster or '')}, as each has rows in several segments."
             )
         return
+    if row["status"] not in BELIEVED:
+        reason = text.status_text(row["status"])
+        yield f"Whether segments differ at all cannot be told ({reason})."
+        return
     within = f": about two thirds lie within {text.rate_text(row['tau'])} of their mean"
     if row["p_value"] < found.alpha:
         alone = found.segments_that_are(WORSE) or found.segments_that_are(BETTER)

@@ -261,7 +261,7 @@ class Evaluation:
         table = self._found.likely_worst()
         if table.is_empty():
             return table
-        return self._names.with_segments(table).unique(MODEL, keep="first", maintain_order=True)
+        return self._names.with_segments(table)
 
     @cached_property
     def watched(self) -> pl.DataFrame:

@@ -144,8 +144,8 @@ def _strip(whole: Evaluation) -> AnyChart | None:
     has_names = rows.height <= _MOST_NAMES or found.in_time
     judged = rows.filter(pl.col("standing") != SMALL)
     rows = judged if judged.height and not has_names else rows
-    ends = ends_of(pl.concat([rows["ci_low"], rows["ci_high"]]))
-    axis = Axis("y", _OF_SEGMENTS, ends)
+    level = _mean_of(rows)
+    axis = Axis("y", _OF_SEGMENTS, ends_of(pl.concat([rows["ci_low"], rows["ci_high"], level])))
     x = _along_time(found, rows["at"], _NARROW) if found.in_time else _along(rows, named=has_names)
     base = alt.Chart(rows).encode(x=x)
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
@@ -155,7 +155,7 @@ def _strip(whole: Evaluation) -> AnyChart | None:
     words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
     named = words.encode(**axis.of("ci_high"), text="standing:N")
     labels = [named] if has_names else _ends(rows)
-    chart = alt.layer(*_level_of_all(found, axis), *intervals, *labels)
+    chart = alt.layer(*_level_of(level, axis), *intervals, *labels)
     height = _HEIGHT - (_LINE if whole.in_order else 0)
     return wide(chart, height, title=_legend_of_strip(found, rows))
 
@@ -197,6 +197,7 @@ def _segments(found: Evaluation) -> pl.DataFrame:
         "status",
         pl.col("standing").cast(pl.String),
         *(["at"] if found.in_time else []),
+        "n_pos",
         name=pl.Series(names, dtype=pl.String),
         place=pl.int_range(pl.len()),
         value=pl.col(CALIBRATED),
@@ -215,11 +216,16 @@ def _along(rows: pl.DataFrame, *, named: bool) -> alt.X:
     return alt.X("place:Q", title="segments, sorted", axis=plain, scale=scale)
 
 
-def _level_of_all(found: Evaluation, axis: Axis) -> list[AnyChart]:
-    """Return a line at the area of all rows, with its name."""
-    area = found.of_best[CALIBRATED]
-    told = "all rows" if area is None else f"all rows\n{rate_text(area)}"
-    base = alt.Chart(pl.DataFrame({"level": [area], "text": [told]})).encode(**axis.of("level"))
+def _mean_of(rows: pl.DataFrame) -> pl.Series:
+    """Return the mean of the segments, weighted by their positives, as each is compared with."""
+    mean = (pl.col("value") * pl.col("n_pos")).sum() / pl.col("n_pos").sum()
+    return rows.select(level=mean)["level"]
+
+
+def _level_of(level: pl.Series, axis: Axis) -> list[AnyChart]:
+    """Return a line at the mean of the segments, with its name."""
+    told = [f"mean\n{rate_text(value)}" for value in level]
+    base = alt.Chart(level.to_frame().with_columns(text=pl.Series(told))).encode(**axis.of("level"))
     rule = base.mark_rule(**DASHED)
     text = base.mark_text(align="left", dx=4, dy=-5, color=LOOK.muted, lineBreak="\n")
     return [rule, text.encode(text="text:N", x=alt.value("width"))]
