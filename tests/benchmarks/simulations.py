@@ -493,7 +493,7 @@ def points() -> Iterator[Row]:
         )
     ]
     tables = [
-        coverage_points.points([replace(cell, draws=100) for cell in some]),
+        coverage_points.points([replace(cell, draws=300) for cell in some]),
         coverage_points.held([*coverage_points.HELD[:2], coverage_points.HELD[-1]]),
         coverage_points.band([replace(cell, draws=100) for cell in bands]),
         coverage_points.whole_curves(),
