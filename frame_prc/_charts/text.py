@@ -15,7 +15,7 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, FEW_POSITIVES, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
-from frame_prc._request.specs import Target
+from frame_prc._request.specs import MODEL, Target
 
 _LONGEST_LABEL = 40
 _LOW = 0.5  # an axis ends earlier if all values lie below it
@@ -89,7 +89,7 @@ _BARE = re.compile(r"yes|no|true|false|[-+.\d]+", re.IGNORECASE)
 def key_texts(values: pl.Series, name: str = "") -> list[str]:
     """Return the values of a key as text; with its name if they are numbers, or yes and no."""
     with_name = name and (values.dtype.is_numeric() or values.dtype == pl.Boolean)
-    if name and not with_name and isinstance(values.dtype, (pl.String, pl.Categorical, pl.Enum)):
+    if name not in ("", MODEL) and isinstance(values.dtype, (pl.String, pl.Categorical, pl.Enum)):
         distinct = values.drop_nulls().unique().cast(pl.String).to_list()
         with_name = bool(distinct) and all(map(_BARE.fullmatch, distinct))
     before = f"{safe(name)} " if with_name else ""

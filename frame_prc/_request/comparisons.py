@@ -391,7 +391,7 @@ def plan_of(plan: Any) -> tuple[int, int]:
             f"plan={shown(plan)} is not a plan",
             f"(periods of reference, looks): {_LEAST_PERIODS} to {_MOST_LOOKS:,} periods, and 1 to "
             f"{_MOST_LOOKS:,} looks",
-            "plan=(8, 52) compares each week of a year with the eight weeks before it",
+            "plan=(12, 52) compares each week of a year with the twelve weeks before it",
         )
     return int(first), int(looks)
 

@@ -23,7 +23,7 @@ EXAMPLES = {
     "heterogeneity": "rows.parquet -t late -s score -b carrier",
     "shrunk": "rows.parquet -t late -s score -b carrier --below 0.3",
     "find_segments": "rows.parquet -t late -s score --columns carrier,week --depth 1",
-    "monitor": "rows.parquet -t late -s score -b week --over week --plan 8,52",
+    "monitor": "rows.parquet -t late -s score -b week --over week --plan 12,52",
     "sample_size": "rows.parquet -t late -s score -b carrier --width 0.05",
     "influence": "rows.parquet -t late -s score -b carrier -o influence.parquet",
     "operating_points": "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",

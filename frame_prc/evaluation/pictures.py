@@ -362,8 +362,8 @@ class PictureVerbs(Evaluated[FrameT]):
             What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
             default; also ``"roc"``, ``"scores"``, ``"reliability"`` and ``"time"``: the area of
             each week, say, with the limits of :func:`monitor`. One key is then a time, or a number
-            or an ``Enum`` if none is; segments of other keys are taken together. The first 8 values
-            are the reference; of fewer than 16, the first half. It needs NumPy.
+            or an ``Enum`` if none is; segments of other keys are taken together. The first half of
+            the values, at most 24, are the reference. It needs NumPy.
         points
             The target of the threshold that is shown first, such as ``{"recall": 0.9}``: one of
             those of :func:`operating_points`. By default ``{"f_beta": 1}``.

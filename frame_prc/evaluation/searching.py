@@ -180,7 +180,7 @@ class SearchVerbs(Evaluated[FrameT]):
             The key in ``by`` whose values are the periods, in their order; text must be in the
             order of its numbers. The other keys, and the models, are watched side by side.
         plan
-            How many periods are the reference, and how many are looked at, such as ``(8, 52)``.
+            How many periods are the reference, and how many are looked at, such as ``(12, 52)``.
             Decide it before you look. Those of the reference tell how much weeks differ when
             nothing is wrong: take 8 or more; with 24 a drop is found in a third of the time.
         ci

@@ -129,8 +129,8 @@ def test_over_time_is_what_a_watch_says(tmp_path):
     given = {"by": "day", "ci": 0.9, "calibrate": 0.2}
     found = checked(numbers(ROWS, tmp_path, "truth", TWO, **given, sections="time"))
     measure = "calibrated_average_precision"
-    watch = ROWS.prc.monitor("truth", TWO, **given, over="day", plan=(8, 20), measure=measure)
-    assert watch["limit"].drop_nulls().len() == 2 * 20
+    watch = ROWS.prc.monitor("truth", TWO, **given, over="day", plan=(14, 14), measure=measure)
+    assert watch["limit"].drop_nulls().len() == 2 * 14
     same(found["over_time"], watch.drop("measure").with_columns(pl.col("day").cast(pl.String)))
     assert numbers(ROWS, tmp_path, "truth", TWO, **given)["over_time"] == []
 

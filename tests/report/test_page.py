@@ -135,7 +135,7 @@ def test_sections_are_those_asked_for(report):
 @pytest.mark.parametrize(
     ("by", "alarm"),
     [
-        ("day", "days</strong>, first 2024-01-22; weak in 0 of 20."),
+        ("day", "days</strong>, first 2024-01-22; weak in 0 of 14."),
         (WEEK, "good: alarm in 1 of 2 weeks</strong>, first 2024-01-22; weak in 0 of 2."),
         (WEEK.dt.to_string("%F").cast(pl.Enum(MONDAYS)), "good: alarm in 1 of 2 periods"),
         (["segment", WEEK], "2 weeks</strong> of all rows together, first 2024-01-22; weak in 0"),
