@@ -328,9 +328,11 @@ _SQUARED, _WITH_ALL, _ALL_SQUARED = map(pl.col, ("squared", "with_all", "all_squ
 def points_with_limits(found: EvaluatedSegments, bins: Bins, level: float) -> pl.DataFrame:
     """Return the points at thresholds, with the limits of precision and recall in clusters too.
 
-    They are those of ``operating_points(threshold=..., ci=...)``, and null for sums of weights.
+    They are those of ``operating_points(threshold=..., ci=...)``, and null for sums of weights, and
+    for weights in clusters.
     """
-    if found.given.columns.weighted:
+    columns = found.given.columns
+    if columns.weighted and (columns.aggregated or found.cluster is not None):
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in LIMITS]
         return found.at_thresholds(bins).with_columns(unknown)
     points = found.at_thresholds(bins, level)

@@ -178,9 +178,17 @@ def test_limits_at_thresholds_are_those_of_the_verb_on_other_rows(tmp_path, opti
         close(line[name], points[name])
 
 
-def test_weighted_rows_have_no_limits_at_thresholds(tmp_path):
-    found = numbers(ROWS.with_columns(w=pl.lit(2.5)), tmp_path, "truth", "good", weight="w")
-    assert {*found["thresholds"][0]["recall_low"]} == {None}
+def test_weighted_rows_have_limits_at_thresholds_but_in_clusters(tmp_path):
+    frame = ROWS.with_columns(w=pl.col("good") + 0.5)
+    [line] = numbers(frame, tmp_path, "truth", "good", weight="w")["thresholds"]
+    points = frame.prc.operating_points(
+        "truth", "good", threshold=line["threshold"], ci=0.95, weight="w", details=True
+    )
+    for name in ("precision_low", "precision_high", "recall_low", "recall_high"):
+        close(line[name], points[name])
+    asked = {"weight": "w", "cluster": "day"}
+    found = numbers(frame, tmp_path, "truth", "good", **asked)["thresholds"]
+    assert {*found[0]["recall_low"]} == {None}
 
 
 def test_curves_are_those_of_the_verb(of_segments):
