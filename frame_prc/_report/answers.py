@@ -336,11 +336,12 @@ def _few_of(found: Evaluation, standing: str) -> str:
 
 def of_segments(found: Evaluation) -> Iterator[str]:
     """Yield how segments are compared, what is shown, how far they differ, and which are small."""
-    if found.against_others.height:
-        own = found.against_others.filter(model=found.best)
+    own = found.against_others
+    tests = 0 if own.is_empty() else own.filter(model=found.best)["p_value"].count()
+    if tests:
         yield (
             f"Each segment's {_measure(found)} is compared with the mean of the others; p-values "
-            f"are adjusted for the {own['p_value'].count():,} tests of this model (Holm)."
+            f"are adjusted for the {tests:,} tests of this model (Holm)."
         )
         yield from _tests_that_show(found)
     yield from _spread(found)

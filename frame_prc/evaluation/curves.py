@@ -259,7 +259,8 @@ class CurveVerbs(Evaluated[FrameT]):
         -------
         Same kind as ``frame``
             The keys, then ``bin_low, n, mean_score, observed, observed_low, observed_high,
-            status``, with ``details`` also ``bin_high, n_pos``, all of the rows in the bin.
+            status``, with ``details`` also ``bin_high, n_pos, calibration_error,
+            calibration_error_by_chance``, all of the rows, or their weights, in the bin.
             ``status`` is ``"few_rows"`` below 20 effective rows. Bins without rows are left out.
             Sorted by the keys, then by the bins.
 

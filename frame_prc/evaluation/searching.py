@@ -227,8 +227,9 @@ class SearchVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        Segments share the error equally. Clusters are to be within periods: users who come back
-        make weeks more alike than is assumed. Error rates: ``examples/guide/statistics.md``.
+        Segments share the error. Clusters are to be within periods, and these to vary normally: of
+        quiet series with a few far worse weeks, as by outages, up to a quarter have an alarm. With
+        ``"lond"`` take 24 periods of reference. Error rates: ``examples/guide/statistics.md``.
 
         Examples
         --------
