@@ -199,8 +199,7 @@ class SearchVerbs(Evaluated[FrameT]):
             do not overlap, two at least.
         adjust
             ``"lond"``: let the expected share of false alarms be about ``1 - ci``, where many
-            segments may change (Javanmard & Montanari 2015). Each look is then at one period alone,
-            so a small lasting change takes longer.
+            segments may change (Javanmard & Montanari 2015), each look at one period alone.
         state
             What this verb returned before, with ``details=True``. Its periods are not computed
             again, and need not be among the rows; with ``window``, the last ones before the new
