@@ -60,10 +60,15 @@ def said_as(name: str, other: str) -> Iterator[None]:
     try:
         yield
     except PrcError as error:
-        for part in ("what", "allowed", "hint", "shell_hint"):
-            text = getattr(error, part)
-            setattr(error, part, text and text.replace(name, other))
+        reword(error, name, other)
         raise
+
+
+def reword(error: PrcError, name: str, other: str) -> None:
+    """Say a name otherwise in all parts of an error."""
+    for part in ("what", "allowed", "hint", "shell_hint"):
+        text = getattr(error, part)
+        setattr(error, part, text and text.replace(name, other))
 
 
 class FrameError(PrcError, TypeError):

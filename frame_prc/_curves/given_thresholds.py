@@ -124,6 +124,15 @@ def rounded(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
     return threshold.cast(ranking.threshold_dtype).cast(pl.Float64)
 
 
+def along_ranking(value: pl.Expr, ranking: Ranking) -> pl.Expr:
+    """Return scores, or thresholds, as numbers that ascend along the ranking.
+
+    A threshold retrieves the scores up to it.
+    """
+    number = value.cast(pl.Float64)
+    return number if ranking.rows.ascending else -number
+
+
 # --- a column of the rows --------------------------------------------------------------------
 
 

@@ -344,7 +344,7 @@ def _trials() -> pl.Expr:
 
 
 def _by_usual_weights() -> pl.Expr:
-    """Return what the variance is times, at least 1, if rows weigh what is usual.
+    """Return what the variance is times if rows weigh what is usual.
 
     Of few hits, or misses, the heavy ones may be missing by chance. All of them count as one at
     least: that there may be none is known to the limit as of none.
@@ -352,6 +352,11 @@ def _by_usual_weights() -> pl.Expr:
     own = _by_rows(pl.col("tp_squares"), pl.col("fp_squares"))
     pairs = zip((_TP, _FP), USUAL, strict=True)
     usual = _by_rows(*(one * pl.min_horizontal(one, pl.col(name)) for one, name in pairs))
+    return times_of_usual(usual, own)
+
+
+def times_of_usual(usual: pl.Expr, own: pl.Expr) -> pl.Expr:
+    """Return how many times a variance of usual weights is that of own ones, at least 1."""
     return pl.when(own > 0).then((usual / own).clip(lower_bound=1.0)).otherwise(1.0)
 
 

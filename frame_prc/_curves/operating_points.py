@@ -21,6 +21,7 @@ from frame_prc._curves.given_thresholds import (
     NO_THRESHOLD,
     NOT_MET,
     GivenThresholds,
+    along_ranking,
     costs_of,
     rounded,
 )
@@ -348,12 +349,11 @@ def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
 
 def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Add to thresholds the last point that each retrieves, or the start point."""
-    along = 1.0 if ranking.rows.ascending else -1.0
-    reached = pl.when(_OPENS).then(-math.inf).otherwise(_SCORE.cast(pl.Float64) * along)
+    reached = pl.when(_OPENS).then(-math.inf).otherwise(along_ranking(_SCORE, ranking))
     # Such a join does not cast the numbers of segments, of which sorted rows may have smaller ones.
     number = pl.col("segment").cast(pl.Int64)
     scored = ranking.with_score(points).select(*_POINT[:-1], at=reached, number=number)
-    last = rounded(_HELD, ranking).fill_null(-math.inf * along) * along
+    last = along_ranking(rounded(_HELD, ranking), ranking).fill_null(-math.inf)
     by_place = wanted.with_columns(at=last, number=number).sort("at")
     found = by_place.join_asof(scored, on="at", by="number", check_sortedness=False)
     known = pl.when(_HELD.is_not_null())

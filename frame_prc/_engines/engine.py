@@ -29,6 +29,7 @@ from frame_prc.exceptions import (
     FrameError,
     OptionError,
     PrcError,
+    reword,
 )
 
 if TYPE_CHECKING:
@@ -392,7 +393,7 @@ def in_words_of(frame: object, called: str = THIS_VERB) -> Iterator[None]:
     try:
         yield
     except PrcError as error:
-        error.what = error.what.replace(THIS_VERB, called)
+        reword(error, THIS_VERB, called)
         engine = engine_of(frame)
         if engine is None:
             raise

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_prc._curves.given_thresholds import NO_THRESHOLD
-from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
+from frame_prc._curves.logit_intervals import CELLS, ESTIMATE, SHORTFALL, times_of_usual
 from frame_prc._formulas import effective_number, recall
 from frame_prc._inference.measure import (
     IS_FEW,
@@ -153,8 +153,7 @@ def moved(points: Any, of_choice: Sequence[Any], of: Dialect) -> Any:
 
 # --- measures at a threshold -------------------------------------------------------------------
 
-_CELLS = ("tp", "fp", "fn", "tn")
-_OF_CELLS = tuple(f"n_{cell}" for cell in _CELLS)
+_OF_CELLS = tuple(f"n_{cell}" for cell in CELLS)
 _LEAST = "least_variance"
 
 
@@ -280,9 +279,7 @@ class AtThreshold(TiedMeasure):
         """The variance, as many times as that of rows if these weigh what is usual."""
         if self._moves:
             return pl.col("variance")
-        by_rows = pl.col("variance_by_rows")
-        times = (pl.col(_LEAST) / by_rows).clip(lower_bound=1.0)
-        return pl.col("variance") * pl.when(by_rows > 0).then(times).otherwise(1.0)
+        return pl.col("variance") * times_of_usual(pl.col(_LEAST), pl.col("variance_by_rows"))
 
     def of_model(self, name: str | None) -> AtThreshold:
         """Return the measure at the thresholds that the table has for a model, or for all."""
@@ -382,7 +379,7 @@ class AtThreshold(TiedMeasure):
         )
         if self._moves:
             kept = _KEPT[self.at.criterion]
-            of_choice = [kept.influence(cell, of) for cell in range(len(_CELLS))]
+            of_choice = [kept.influence(cell, of) for cell in range(len(CELLS))]
             valued = moved(valued, of_choice, of)
             valued = _where(Choice(self.at, of).is_met(n_tp, n_fp), valued, of)
         if not self.is_of_rows:
@@ -410,7 +407,7 @@ class AtThreshold(TiedMeasure):
         """Return how much of a positive row, and of a negative one, is below the line."""
         tp, fp, fn, tn = (
             of.lib.lit(float(any(ratio.below[cell] > 0 for ratio in self._ratios)))
-            for cell in range(len(_CELLS))
+            for cell in range(len(CELLS))
         )
         when = of.lib.when(reached)
         return [when.then(tp).otherwise(fn), when.then(fp).otherwise(tn)]
@@ -429,7 +426,7 @@ class AtThreshold(TiedMeasure):
             least = {"tp": FEWEST_IN_CELL}
         else:
             mixed = _MIXED if self._moves else _MIXED[:2]
-            least = dict.fromkeys(_CELLS if self.of in mixed else (), FEWEST_IN_CELL)
+            least = dict.fromkeys(CELLS if self.of in mixed else (), FEWEST_IN_CELL)
         found = [_effective(of, [cell]) < number for cell, number in least.items()]
         return reduce(or_, found, of.lib.lit(value=False))
 
@@ -446,7 +443,7 @@ class AtThreshold(TiedMeasure):
     def _trials(self, of: Dialect) -> Any:
         """Return the effective number of the rows below the line, of the scarcer ratio."""
         every = [ratio.below for ratio in self._ratios]
-        cells = [[cell for cell, c in zip(_CELLS, one, strict=True) if c > 0] for one in every]
+        cells = [[cell for cell, c in zip(CELLS, one, strict=True) if c > 0] for one in every]
         each = [_effective(of, one) for one in cells]
         # Of a single column SQLite would take the lowest of all rows.
         found = of.lib.min_horizontal(*each) if len(each) > 1 else each[0]
@@ -472,7 +469,7 @@ def _where(is_known: Any, valued: Any, of: Dialect) -> Any:
 def _squares_of_cells(of: Dialect) -> list[Any]:
     """Return the sums of squared weights of the cells; of rows that count as one, the counts."""
     if not of.squares:
-        return [of.lib.col(f"n_{cell}").alias(f"squares_{cell}") for cell in _CELLS]
+        return [of.lib.col(f"n_{cell}").alias(f"squares_{cell}") for cell in CELLS]
     tp, fp, positives, negatives = of.cols(
         "squares_tp", "squares_fp", "positives_squares", "negatives_squares"
     )
@@ -536,7 +533,7 @@ def _lift(of: Dialect) -> tuple[Any, Any, list[Any]]:
     influence = [
         times
         * (_PRECISION.influence(cell, of) / _LARGEST_LIFT - share * _PREVALENCE.influence(cell, of))
-        for cell in range(len(_CELLS))
+        for cell in range(len(CELLS))
     ]
     return share, 1 - share, influence
 

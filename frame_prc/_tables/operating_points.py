@@ -24,8 +24,10 @@ from frame_prc._curves.given_thresholds import (
     NEEDED,
     RATES,
     GivenThresholds,
+    along_ranking,
 )
 from frame_prc._curves.logit_intervals import (
+    CELLS,
     FEW_POSITIVES,
     MOMENTS,
     RATES_OF_CLASSES,
@@ -361,12 +363,12 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """
     rows = ranking.rows
     unit = ["segment", "cluster"] if rows.clustered else ["segment"]
-    along = 1.0 if rows.ascending else -1.0
-    at = points.filter(pl.col("at").is_not_null()).select(*_ROW, at=pl.col("at") * along)
+    known = points.filter(pl.col("at").is_not_null())
+    at = known.select(*_ROW, at=along_ranking(pl.col("at"), ranking))
     step = pl.col("at").rank("dense").over("segment").cast(pl.UInt32)
     at = cached(at.with_columns(step=step))
     steps = at.select("segment", "step", "at").unique()
-    cells = cached(_cells(steps, ranking, unit, along))
+    cells = cached(_cells(steps, ranking, unit))
     never = steps.select("segment", step=pl.lit(_NEVER, pl.UInt32)).unique()
     every = concat([steps.select("segment", "step"), never])
     grid = join(cells.select(unit).unique(), every, on="segment")
@@ -385,13 +387,11 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     return segment_join(found, _unseen(cells))
 
 
-def _cells(
-    steps: pl.LazyFrame, ranking: Ranking, unit: Sequence[str], along: float
-) -> pl.LazyFrame:
+def _cells(steps: pl.LazyFrame, ranking: Ranking, unit: Sequence[str]) -> pl.LazyFrame:
     """Return the sums of the rows of each unit that are retrieved at a step."""
     rows = ranking.rows
     weighted = ranking.segments.numbered(rows.used()).select(
-        *unit, "truth", at=pl.col("score").cast(pl.Float64) * along, weight=rows.weight
+        *unit, "truth", at=along_ranking(pl.col("score"), ranking), weight=rows.weight
     )
     placed = weighted.sort("at").join_asof(
         steps.sort("at"), on="at", by="segment", strategy="forward", check_sortedness=False
@@ -509,7 +509,6 @@ def _in_groups(rows: Rows) -> Rows:
 
 # Of each step the counts, and with costs what they add up to.
 _COUNTS = ("tp", "fp")
-_CELLS = ("tp", "fp", "fn", "tn")
 _HIDDEN = ("predicted_count", "fn", "tn", "fpr", "f1", "net_benefit")
 _PER = 1000
 
@@ -542,7 +541,7 @@ class ThresholdTable(OperatingPoints):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the steps."""
-        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in _CELLS)
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in CELLS)
         n, threshold = tp + fp + fn + tn, pl.col("threshold").cast(pl.Float64)
         # As given, not as rounded to Float32.
         threshold = pl.when(criterion="threshold").then("target_value").otherwise(threshold)
@@ -553,7 +552,7 @@ class ThresholdTable(OperatingPoints):
         points = super().of(rows) if there is None else there.points(rows, self.targets)
         shown = []
         if self.calibration is not None:
-            shown = [pl.col(*_CELLS, "predicted_count") * _PER / n]
+            shown = [pl.col(*CELLS, "predicted_count") * _PER / n]
         return points.with_columns(
             *shown,
             alerts_per_1000=_PER * (tp + fp) / n,

@@ -93,11 +93,11 @@ class SearchVerbs(Evaluated[FrameT]):
             A row for each find, up to 20 and maybe none, the clearest first: ``segment``, ``n_pos``
             (of another ``measure`` its name), ``value, difference, ci_low, ci_high, p_adjusted,
             status``, with ``details`` also ``measure, n, n_pos, others, reference_prevalence,
-            n_looked_at``. The difference is from the
-            others; interval and p-value are for the search as a whole, and ``status`` is ``"ok"``:
-            what cannot be judged is not named. A find is beside those above it: what overlaps with
-            one of them, and differs for no other reason, is left out. If none is found, the number
-            that was looked at is in the log ``frame_prc``, at the level ``INFO``.
+            n_looked_at``. The difference is from the others; interval and p-value are for the
+            search as a whole, and ``status`` is ``"ok"``: what cannot be judged is not named. A
+            find is beside those above it: what overlaps with one of them, and differs for no other
+            reason, is left out. If none is found, the number that was looked at is in the log
+            ``frame_prc``, at the level ``INFO``.
 
         Notes
         -----
