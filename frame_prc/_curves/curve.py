@@ -26,7 +26,7 @@ from frame_prc._formulas import (
 )
 from frame_prc._lazy import cached, key_names, named, over
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import CORNERS, TIES, running
+from frame_prc._ranking.running_sums import CORNERS, TIES, Points, running
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Calibration, Keep, Start
 from frame_prc._request.values import Bins
@@ -191,9 +191,13 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
 
 def points(ranking: Ranking, keep: Keep = "all") -> pl.LazyFrame:
     """Return one point per score and one that opens each segment, with the segment's totals."""
+    return retrieved_points(ranking, TIES if keep == "all" else CORNERS)
+
+
+def retrieved_points(ranking: Ranking, wanted: Points) -> pl.LazyFrame:
+    """Return points that some threshold retrieves, of segments with rows."""
     holds_rows = _POSITIVES + _NEGATIVES > 0
-    kept = running(ranking, TIES if keep == "all" else CORNERS)
-    return kept.filter(ranking.retrieved() & holds_rows)
+    return running(ranking, wanted).filter(ranking.retrieved() & holds_rows)
 
 
 def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:

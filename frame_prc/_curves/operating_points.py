@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._curves.curve import points
+from frame_prc._curves.curve import points, retrieved_points
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
     NO_GUARANTEE,
@@ -39,6 +39,7 @@ from frame_prc._formulas import (
 from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.running_sums import Points
 from frame_prc._request.options import check_row_number
 from frame_prc._request.points import check_unweighted_ties, cuts_ties
 from frame_prc._request.specs import Target
@@ -146,19 +147,25 @@ def operating_points(
 ) -> pl.LazyFrame:
     """Return ``segment, order, held`` and the columns of operating points."""
     check_row_numbers(targets, ranking.rows.columns)
-    any_score = given is not None or any(map(is_of_any_score, targets))
-    found = points(ranking, "all" if any_score else "corners")
-    found = found.with_columns(pl.col("segment").set_sorted())
-    if bounds is not None:
-        found = segment_join(found, bounds)
     to_choose = {i: t for i, t in enumerate(targets) if t.criterion != "threshold"}
-    has_held = given is not None or len(to_choose) < len(targets)
-    if ranking.rows.many_in_memory or (to_choose and has_held):
-        found = ranking.rows.once(found)
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
     every = ranking.segments.table.select("segment")
     wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
-    parts, held = [], []
+    held = []
+    if len(to_choose) < len(targets):
+        held.append(wanted.filter(criterion="threshold"))
+    if given is not None:
+        held.append(given.of(ranking, first=len(targets)))
+    any_score = given is not None or any(map(is_of_any_score, targets))
+    found = None if to_choose else _points_reached(concat(held), ranking)
+    if found is None:
+        found = points(ranking, "all" if any_score else "corners")
+    found = found.with_columns(pl.col("segment").set_sorted())
+    if bounds is not None:
+        found = segment_join(found, bounds)
+    if ranking.rows.many_in_memory or (to_choose and held):
+        found = ranking.rows.once(found)
+    parts = []
     if to_choose:
         best_points = _best_points(found, to_choose, ranking)
         if cuts_ties(targets):
@@ -166,10 +173,6 @@ def operating_points(
         on = ["segment", "order"]
         asked = wanted.filter(pl.col("criterion") != "threshold")
         parts.append(join(asked, best_points, on=on, how="left", maintain_order="left"))
-    if len(to_choose) < len(targets):
-        held.append(wanted.filter(criterion="threshold"))
-    if given is not None:
-        held.append(given.of(ranking, first=len(targets)))
     if held:
         parts.append(_at_thresholds(found, concat(held), ranking))
     point = _as_means(_POINT) if cuts_ties(targets) else _POINT
@@ -345,6 +348,34 @@ def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
         return met
     found: pl.Expr = merit(target, pl.col, slack)
     return found
+
+
+def _points_reached(wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame | None:
+    """Return the last point that each threshold retrieves, and those that open segments.
+
+    Of rows that are sorted at once they are looked for by bisection, as they are few of the points.
+    """
+    ordered = None if ranking.carried or ranking.clusters else ranking.ordered
+    if ordered is None:
+        return None
+    asked = wanted.filter(_HELD.is_not_null()).collect()
+    at = asked.select(along_ranking(rounded(_HELD, ranking), ranking)).to_series()
+    low, after = (
+        ordered.keys.search_sorted(
+            asked.select(pl.col("segment") + step).select(ordered.key.opening()).to_series()
+        )
+        for step in (0, 1)
+    )
+    low, high = low.cast(pl.Int64), after.cast(pl.Int64) - 1
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        slots = ordered.keys.gather(middle).to_frame().lazy().select(ranking.slot())
+        score = ranking.with_score(slots).collect()["score"].to_frame()
+        number = score.select(along_ranking(pl.col("score"), ranking)).to_series()
+        is_reached = (number <= at).fill_null(value=False)
+        low, high = middle.zip_with(is_reached, low), high.zip_with(is_reached, middle - 1)
+    places = pl.concat([low, ordered.opening.cast(pl.Int64)]).unique().sort()
+    return retrieved_points(ranking, Points(at=places))
 
 
 def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

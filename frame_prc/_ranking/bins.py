@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import polars as pl
 
-from frame_prc._lazy import cached
 from frame_prc._ranking.rank_key import Scale, integer
 from frame_prc._ranking.segments import key_bounds
 from frame_prc._request.specs import IntoColumn
@@ -57,7 +56,7 @@ def count_bins(
     level = pl.when(last >= _PLACE).then(level).cast(pl.UInt32).alias("score")
     return replace(
         rows.without_values(),
-        frame=cached(checked.select(*rows.keys, level, *others, *amounts)),
+        frame=rows.once(checked.select(*rows.keys, level, *others, *amounts)),
         has_counts=True,
         usable=None,
         n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -39,6 +39,8 @@ class Points:
         Whether only corners are, so that most other rows can be.
     each_row
         Whether rows that count as one are wanted each by itself, without running sums.
+    at
+        The places of the rows wanted, in order, where only few are; each row counts as one.
     """
 
     chosen: Callable[[RankKey, str], pl.Expr] | None = None
@@ -46,6 +48,7 @@ class Points:
     only_hits: bool = False
     only_corners: bool = False
     each_row: bool = False
+    at: pl.Series | None = field(default=None, compare=False)
 
     def last_rows(self, key: RankKey) -> pl.Expr:
         """Return whether a sorted row is the last of a score wanted, or opens its segment."""
@@ -271,8 +274,10 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
         return _steps_of_rows(ranking, ranked)
     if points.only_corners:
         ranked = _with_corners(ranking, ranked)
-    found = key.positive().cast(pl.Int64).cum_sum()
-    return points.of(ranked.with_columns(found=found), key, ("found", "seen"))
+    summed = ranked.with_columns(found=key.positive().cast(pl.Int64).cum_sum())
+    if points.at is not None:
+        return summed.select(pl.all().gather(points.at))
+    return points.of(summed, key, ("found", "seen"))
 
 
 def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
