@@ -175,15 +175,13 @@ class EvaluatedSegments:
 
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
         """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
-        if not pooled:
-            table = Differences(comparison)
-            return self.given.keep(
-                ("compared", comparison), lambda: table.finished(self.given).collect()
-            )
-        if self._reference is not None:
+        rows, asked = self.given.pooled() if pooled else self.given, comparison
+        if pooled and self._reference is not None:
             calibrated = replace(comparison.measured, calibration=self._reference)
-            comparison = replace(comparison, measured=calibrated)
-        return Differences(comparison).finished(self.given.pooled()).collect()
+            asked = replace(comparison, measured=calibrated)
+        return rows.keep(
+            ("compared", comparison), lambda: Differences(asked).finished(rows).collect()
+        )
 
     @cached_property
     def all_rows(self) -> EvaluatedSegments:

@@ -20,7 +20,7 @@ from frame_prc._charts.data import (
     source_of_rows,
 )
 from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, is_time
-from frame_prc._charts.summary_data import dots_of, ends_and_largest, split_keys
+from frame_prc._charts.summary_data import PAIR, dots_of, ends_and_largest, split_keys
 from frame_prc._charts.text import is_few, make_unique, safe, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -128,6 +128,20 @@ class Evaluation:
     def _computed(self, table: Table) -> pl.DataFrame:
         return table.finished(self._found.given).collect()
 
+    def compute(self) -> None:
+        """Compute what takes longest of many rows, side by side: nothing here needs the other."""
+        together = self.rows.together
+        together([lambda: self.pooled, lambda: (self.of_models, self.differences)])
+        pairs = self.pairs_drawn
+        together(
+            [
+                lambda: (self.points, self.thresholds),
+                lambda: None if pairs is None else self._found.compared(pairs, pooled=True),
+                lambda: self.curves,
+                lambda: self.budgets,
+            ]
+        )
+
     # --- names -----------------------------------------------------------------------------------
 
     @cached_property
@@ -229,6 +243,14 @@ class Evaluation:
             return pl.DataFrame()
         compared = self._found.compared(self.models_compared(self.options.calibrate))
         return self._names.with_segments(compared)
+
+    @property
+    def pairs_drawn(self) -> Comparison | None:
+        """Which models are compared in the picture of all segments: if any are."""
+        is_one = len(self.models) == PAIR or self.options.baseline
+        if self.of_models.is_empty() or not self.keys or not is_one:
+            return None
+        return self.models_compared(self.options.calibrate)
 
     @cached_property
     def against_others(self) -> pl.DataFrame:

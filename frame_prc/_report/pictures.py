@@ -14,7 +14,7 @@ from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart
 from frame_prc._charts.results import end_of_bins
 from frame_prc._charts.summary import moments, plot_summary, time_axis
-from frame_prc._charts.summary_data import ALL, PAIR, milliseconds, split_keys
+from frame_prc._charts.summary_data import ALL, milliseconds, split_keys
 from frame_prc._charts.text import rate_text, safe, share_text, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -251,11 +251,7 @@ def _areas(found: Evaluation) -> AnyChart | None:
 
 
 def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
-    options, baseline = found.options, found.options.baseline
-    pairs = None
-    if not found.of_models.is_empty() and (len(found.models) == PAIR or baseline):
-        pairs = found.models_compared(options.calibrate)
-    return plot_summary(source, pairs, baseline, None, LOOK)
+    return plot_summary(source, found.pairs_drawn, found.options.baseline, None, LOOK)
 
 
 # --- curves and thresholds -----------------------------------------------------------------------

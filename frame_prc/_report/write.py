@@ -51,6 +51,7 @@ def _check_not_foreign(numbers: Path) -> None:
 def write(found: Evaluation, paths: list[Path]) -> None:
     """Write the page, if there is one among the paths, and the numbers."""
     *pages, _ = paths
+    found.compute()
     facts, told = evaluated(found), answers(found)
     texts = []
     if pages:
