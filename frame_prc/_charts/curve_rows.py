@@ -21,7 +21,6 @@ from frame_prc._formulas import calibrated_precision, f_score, recall
 from frame_prc._lazy import join, key_names, left_join
 from frame_prc._request.specs import LEAST_POINTS, Draws, Target
 from frame_prc._tables.curves import Band
-from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc.exceptions import DataError, OptionError
 
 # --- lines: the panel, the colour, and the name of each ----------------------------------------
@@ -289,7 +288,8 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     defined = max(lines[AVERAGE_PRECISION].count(), 1)
     count = min(_RECALLS, int(_MOST_ROWS * _SHARE_OF_BAND) // defined)
     recalls = [i / (count - 1) for i in range(count)]
-    rows = segments.of(Band(recalls, options.level, Draws())).drop_nulls("precision_low")
+    band = Band(recalls, options.level, Draws(), calibration=segments.used_at)
+    rows = segments.of(band).drop_nulls("precision_low")
     return _with_digits(_numbered(rows, lines))
 
 
@@ -299,7 +299,7 @@ def point_rows(
     """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
-    found = segments.of(OperatingPoints(targets))
+    found = segments.points(targets)
     # In the order of the lines, and in that of the targets.
     points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))
@@ -404,7 +404,7 @@ def overlay_rows(
     models, _ = split_keys(segments.keys)
     step = 2 if lines["panel"].n_unique() > _MANY_PANELS else 1
     points = segments.at_recalls(_RECALLS_OF_OVERLAY[::step], pooled=kind == "pooled")
-    odds = (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
+    odds = (1 - pl.col("prevalence")) / pl.col("prevalence")
     defined = segments.table.drop_nulls(AVERAGE_PRECISION).select("line", *models, odds=odds)
     targets = defined.join(lines.select("line", "panel", "series"), on="line")
     height = calibrated_precision(_TP, _FP, _TP + _FN, _FP + _TN, pl.col("odds"))

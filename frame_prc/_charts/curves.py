@@ -189,6 +189,7 @@ class CurveChart:
             yield "Dashed: a random ranking, whose precision is the prevalence."
         else:
             yield "Dashed: prevalence, the precision of a random ranking."
+        yield from self.notes_on_prevalence()
         yield from self.notes_on_areas()
         yield from self.notes_on_ribbons()
         if self.lines["few"].any():
@@ -205,6 +206,13 @@ class CurveChart:
         if rows.overlay_kind is not None and rows.overlay.height:
             is_grey = rows.overlay["series"].n_unique() == 1
             yield f"{'Grey' if is_grey else 'Wide and faint'}: {NOTES[rows.overlay_kind]}"
+
+    def notes_on_prevalence(self) -> Iterator[str]:
+        """Yield at which prevalence all is drawn, if it is not that of the rows."""
+        if self.segments.deploys:
+            used_at = self.lines["prevalence"].drop_nulls().unique()
+            one = f"a prevalence of {text.prevalence_text(used_at[0])}" if len(used_at) == 1 else ""
+            yield f"Precision and areas at {one or 'the prevalence of use of each segment'}."
 
     def notes_on_areas(self) -> Iterator[str]:
         """Yield what is in brackets, if there are intervals."""

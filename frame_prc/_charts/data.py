@@ -87,6 +87,8 @@ class EvaluatedSegments:
         The largest error of a curve that was thinned before.
     calibration
         How average precisions are calibrated, if they are.
+    deploys
+        Whether curves and points are calibrated too, and the ``prevalence`` is that of use.
     """
 
     keys: list[str]
@@ -96,6 +98,7 @@ class EvaluatedSegments:
     start: Start
     error: float | None
     calibration: Calibration | None = None
+    deploys: bool = False
 
     @property
     def cluster(self) -> str | None:
@@ -121,8 +124,18 @@ class EvaluatedSegments:
         self, keep: Keep, level: float | None = None, bins: Bins | None = None
     ) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        start = self.start if bins is None else None
-        return self.of(Curve(start, keep, bins, Extras(level=level))).drop_nulls("recall")
+        start, used_at = self.start if bins is None else None, self.used_at
+        extras = Extras(level=level, calibration=used_at, deploys=used_at is not None)
+        return self.of(Curve(start, keep, bins, extras)).drop_nulls("recall")
+
+    @property
+    def used_at(self) -> Calibration | None:
+        """The prevalence of use that curves and points are calibrated to, if they are."""
+        return self.calibration if self.deploys else None
+
+    def points(self, targets: Sequence[Target]) -> pl.DataFrame:
+        """Return ``line`` and the operating points."""
+        return self.of(OperatingPoints(targets, calibration=self.used_at))
 
     def at_thresholds(self, bins: Bins, level: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of points at thresholds, in ranking order."""
@@ -132,7 +145,8 @@ class EvaluatedSegments:
         targets = [
             Target("threshold", value) for value in thresholds[:: 1 if bins.ascending else -1]
         ]
-        table = OperatingPoints(targets, interval=None if level is None else Interval(level))
+        interval = None if level is None else Interval(level)
+        table = OperatingPoints(targets, interval=interval, calibration=self.used_at)
         # Rows drawn within strata have wider limits of shares than they need.
         rows = replace(self.given, columns=replace(self.given.columns, strata=None))
         return self._numbered(table, rows).drop_nulls("recall")
@@ -222,13 +236,19 @@ class EvaluatedSegments:
 # --- evaluation ----------------------------------------------------------------------------------
 
 
-def source_of_rows(rows: Rows, level: float, calibration: Calibration | None = None) -> ChartSource:
-    """Return the segments of rows in memory, with keys renamed so that no column clashes."""
-    columns = rows.columns
+def source_of_rows(
+    rows: Rows, level: float, calibration: Calibration | None = None, *, deploys: bool = False
+) -> ChartSource:
+    """Return the segments of rows in memory, with keys renamed so that no column clashes.
+
+    The keys that a frame of prevalences names stay.
+    """
+    columns, renamed = rows.columns, rows
     calibration = _of_several(calibration, columns.key_dtypes)
     dtypes = columns.key_dtypes.values()
-    keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
-    renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
+    if calibration is None or calibration.given is None:
+        keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
+        renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
     by = [f"by_{i}" for i in range(len(dtypes))]
     segments = _distinct(rows.source.select(by))
     if columns.model is not None:
@@ -242,7 +262,9 @@ def source_of_rows(rows: Rows, level: float, calibration: Calibration | None = N
     def evaluate() -> EvaluatedSegments:
         found = _average_precision(renamed, level, calibration).collect()
         areas = _with_numbered_keys(found, len(names)).with_row_index("line")
-        return EvaluatedSegments(names, areas, renamed, level, "one", None, calibration)
+        if deploys and calibration is not None:
+            areas = areas.with_columns(prevalence=REFERENCE)
+        return EvaluatedSegments(names, areas, renamed, level, "one", None, calibration, deploys)
 
     return ChartSource(names, table, evaluate)
 
@@ -253,10 +275,14 @@ def source_of_curve(
     calibration: Calibration | None = None,
     *,
     ascending: bool = False,
+    deploys: bool = False,
 ) -> ChartSource:
     """Return the segments of a curve frame."""
     curve = read_curve(frame.lazy(), ascending=ascending)
-    source = source_of_rows(counts_of_curve(curve), level, calibration)
+    if calibration is not None and calibration.given is not None:
+        names = dict(zip(curve.keys, key_names(len(curve.keys)), strict=True))
+        calibration = replace(calibration, given=calibration.given.rename(names, strict=False))
+    source = source_of_rows(counts_of_curve(curve), level, calibration, deploys=deploys)
 
     def evaluate() -> EvaluatedSegments:
         found = source.evaluate()
@@ -267,9 +293,10 @@ def source_of_curve(
 
 def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:
     """Return how segments are calibrated; without keys, only to a prevalence that is given."""
-    if calibration is None or keys or calibration.table is not None:
+    if calibration is None or keys:
         return calibration
-    return None if calibration.odds is None else calibration
+    told = (calibration.table, calibration.given, calibration.odds)
+    return calibration if any(one is not None for one in told) else None
 
 
 def counts_of_curve(curve_frame: CurveFrame) -> Rows:

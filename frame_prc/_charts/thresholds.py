@@ -25,7 +25,6 @@ from frame_prc._charts.text import multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._request.specs import Target
 from frame_prc._request.values import Bins
-from frame_prc._tables.operating_points import OperatingPoints
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -80,7 +79,7 @@ class _ThresholdChart:
         curves = CurveChart.of(source, unmarked)
         renderer = replace(curves, options=replace(unmarked, targets=options.others)).renderer()
         segments, lines = curves.segments, curves.lines
-        best = _finite(segments.of(OperatingPoints([Target("f_beta", 1.0)])))
+        best = _finite(segments.points([Target("f_beta", 1.0)]))
         marked = point_rows(segments, lines, options.others)
         points = _finite(marked.with_columns(_NUMBER)) if marked.height else marked
         scores = segments.finite_scores
@@ -251,6 +250,7 @@ class _ThresholdChart:
         yield "Saved as .html, the chart has a slider."
         if not self.rows.is_empty() and self.rows["predicted"].min() < _FEW_ALERTS:  # type: ignore[operator]
             yield f"Faint: precision of fewer than {_FEW_ALERTS} alerts."
+        yield from self.curves.notes_on_prevalence()
         yield from self.curves.notes_on_areas()
         yield from self.curves.notes_on_ribbons()
         if not self.is_exact and not self.rows.is_empty():

@@ -104,12 +104,16 @@ _ODDS = pl.col("reference_odds")
 
 @dataclass(frozen=True)
 class Extras:
-    """Optional columns of a curve; ``level`` is that of the intervals of precision."""
+    """Optional columns of a curve; ``level`` is that of the intervals of precision.
+
+    With ``deploys`` the calibrated precision is in place of the other one.
+    """
 
     envelope: bool = False
     gain: bool = False
     calibration: Calibration | None = None
     level: float | None = None
+    deploys: bool = False
 
     def columns(self, *, clusters: bool = False) -> dict[str, pl.Expr]:
         """Return the columns by name, in order."""
@@ -118,14 +122,16 @@ class Extras:
             columns["envelope"] = _envelope()
         if self.gain:
             columns |= _gains()
+        calibrated = "precision" if self.deploys else "precision_calibrated"
         if self.calibration is not None:
-            columns["precision_calibrated"] = _calibrated()
+            columns[calibrated] = _calibrated()
         if self.level is not None:
             moments = moments_of_clusters() if clusters else None
             limits = limits_of_share(_TP, _FP, self.level, moments)
             columns |= {f"precision_{end}": limit for end, limit in limits.items()}
             if self.calibration is not None:
-                columns |= _calibrated_limits(self.level)
+                there = _calibrated_limits(self.level)
+                columns |= {f"{calibrated}_{end}": limit for end, limit in there.items()}
         return columns
 
     def referred(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
@@ -149,7 +155,8 @@ class Curve(Table):
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        return (*CURVE, *self.extras.columns(), *(THINNED if isinstance(self.keep, int) else ()))
+        thinned = THINNED if isinstance(self.keep, int) else ()
+        return tuple(dict.fromkeys((*CURVE, *self.extras.columns(), *thinned)))
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the curve of rows."""
@@ -175,7 +182,8 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
             raise OptionError(
                 "ci= of a curve is given with calibrate= and cluster=",
                 "two of them",
-                "operating_points(threshold=..., calibrate=, ci=) has these intervals",
+                "operating_points(threshold=..., calibrate=, ci=) has these intervals, and "
+                "plot(calibrate=, band=True) draws some",
             )
     if extras.level is not None and rows.columns.weighted:
         # A picture is drawn from counts, also where its caller has weighted rows.
@@ -243,10 +251,7 @@ def _calibrated_limits(level: float) -> dict[str, pl.Expr]:
     scale = odds_ratio(_POSITIVES, _NEGATIVES, _ODDS)
     limits = limits_of_share(_TP, _FP, level, list(map(pl.col, MOMENTS)))
     has_both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
-    return {
-        f"precision_calibrated_{end}": has_both.then(deployed_share(limit, scale))
-        for end, limit in limits.items()
-    }
+    return {end: has_both.then(deployed_share(limit, scale)) for end, limit in limits.items()}
 
 
 def _with_threshold(ranking: Ranking, points: pl.LazyFrame) -> pl.LazyFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,12 +25,14 @@ from frame_prc._request.specs import (
     Comparison,
 )
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, verb
+from frame_prc.evaluation.given import given_reference
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
     from frame_prc._charts.data import ChartSource
     from frame_prc._charts.options import Facet, Kind, OperatingPoints, Overlay, Sort
+    from frame_prc._frames.border import AnyFrame
     from frame_prc._report.options import Section
 
 
@@ -48,6 +51,7 @@ class PictureVerbs(Evaluated[FrameT]):
         band: bool = False,
         iso_f1: bool | Sequence[float] | None = None,
         points: OperatingPoints | None = None,
+        calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         roc: bool = False,
         facet: Facet = None,
         overlay: Overlay = "auto",
@@ -82,6 +86,9 @@ class PictureVerbs(Evaluated[FrameT]):
         points
             Operating points to mark, up to 6, such as ``{"recall": 0.9}`` or ``{"f_beta": [1,
             2]}``, with a table of up to 60 points below the chart.
+        calibrate
+            Draw all at this prevalence, where the model is used, as in :func:`operating_points`, or
+            at that of each segment in a frame. Counts beside a curve stay those of the rows.
         roc
             Draw the ROC curve of the same counts beside each panel.
         facet
@@ -133,7 +140,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
         self._check_frame()
         of_charts.check_altair("plot")
-        level = self._level(ci)
+        level, used_at = self._level(ci), given_reference(calibrate)
         options = of_charts.ChartOptions(
             x=x,
             ci=None if level is None else confidence(level),
@@ -150,7 +157,8 @@ class PictureVerbs(Evaluated[FrameT]):
         from frame_prc._charts import curves, saving, thresholds  # now that Altair is there
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot
-        return saving.with_files(draw(self._chart_source(options.level), options))
+        source = self._chart_source(options.level, used_at, deploys=used_at is not None)
+        return saving.with_files(draw(source, options))
 
     @verb
     def plot_summary(
@@ -299,7 +307,9 @@ class PictureVerbs(Evaluated[FrameT]):
         found = table.finished(self._rows_in_memory(table.outputs)).collect()
         return in_order_of_models(found, self._request)
 
-    def _chart_source(self, level: float, reference: Calibration | None = None) -> ChartSource:
+    def _chart_source(
+        self, level: float, reference: Calibration | None = None, *, deploys: bool = False
+    ) -> ChartSource:
         """Return the segments of rows, of counts, or of a curve frame; intervals have a level."""
         from frame_prc._charts.data import source_of_curve, source_of_rows
         from frame_prc._curves.curve import CURVE, check_unused, is_curve
@@ -308,9 +318,12 @@ class PictureVerbs(Evaluated[FrameT]):
             check_unused(**self.roles)
             points = scan_all(self._native).collect()
             ascending = self.roles.get("ascending", False)
-            return source_of_curve(points, level, reference, ascending=ascending)
-        rows = self._rows_in_memory(CURVE)
-        return source_of_rows(rows, level, reference)
+            source: Callable[..., ChartSource] = partial(
+                source_of_curve, points, ascending=ascending
+            )
+        else:
+            source = partial(source_of_rows, self._rows_in_memory(CURVE))
+        return source(level=level, calibration=reference, deploys=deploys)
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
         """Return which models to compare, where there are single rows of several."""

@@ -248,6 +248,7 @@ def plot(
     band: bool = False,
     iso_f1: bool | Sequence[float] | None = None,
     points: OperatingPoints | None = None,
+    calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
     roc: bool = False,
     facet: Facet = None,
     overlay: Overlay = "auto",

@@ -85,7 +85,7 @@ OPTIONS = {
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, joint=False, guarantee=None, "
     "calibrate=None, ci=None, details=False",
-    "plot": "x='recall', ci=None, band=False, iso_f1=None, points=None, roc=False, "
+    "plot": "x='recall', ci=None, band=False, iso_f1=None, points=None, calibrate=None, roc=False, "
     "facet=None, overlay='auto', y='auto', dark=False, title=None, size=None",
     "plot_scores": "bins=50, dark=False, title=None, size=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate='highest', sort=None, kind='dots', "
