@@ -42,7 +42,6 @@ from frame_prc._tables.compare import Differences
 from frame_prc._tables.curves import Reliability, ScoreBins
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.operating_points import OperatingPoints
-from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc._tables.watched import Watched
 
 ADJUST = "holm"
@@ -174,7 +173,7 @@ class Evaluation:
     @cached_property
     def scorecard(self) -> pl.DataFrame:
         """As :func:`frame_prc.summary` with ``overall=True``."""
-        return self._names.with_segments(self._computed(scorecard_of(self.options)))
+        return self._names.with_segments(self._computed(self.options.scorecard))
 
     @cached_property
     def pooled(self) -> pl.DataFrame:
@@ -513,16 +512,6 @@ class Evaluation:
             ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", *LIMITS),
         )
         return with_rates(points.filter(pl.col("threshold").is_finite()))
-
-
-def scorecard_of(options: Options) -> Summary:
-    """Return the scorecard of a report: all measures of the curve, and overall rows."""
-    return Summary(
-        Interval(options.level),
-        overall=True,
-        calibration=options.calibration,
-        measures=MEASURES,
-    )
 
 
 def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:

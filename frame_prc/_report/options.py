@@ -14,7 +14,8 @@ from frame_prc._charts.options import is_ordered, marked
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import check_title, compared_at, is_list
 from frame_prc._request.roles import check_option
-from frame_prc._request.specs import Calibration, Target
+from frame_prc._request.specs import Calibration, Interval, Target
+from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc.exceptions import OptionError, shown, type_name
 
 Section: TypeAlias = Literal[
@@ -55,6 +56,13 @@ class Options:
     def calibration(self) -> Calibration:
         """The prevalence at which segments are compared."""
         return compared_at(self.calibrate)
+
+    @property
+    def scorecard(self) -> Summary:
+        """The scorecard: all measures of the curve, and rows for all segments."""
+        return Summary(
+            Interval(self.level), overall=True, calibration=self.calibration, measures=MEASURES
+        )
 
 
 def sections_of(asked: Section | Sequence[Section] | None) -> tuple[Section, ...]:

@@ -426,7 +426,7 @@ class PictureVerbs(Evaluated[FrameT]):
         ...     print(page.name, numbers.name)
         late.html late.json
         """
-        from frame_prc._report.evaluation import evaluate, scorecard_of
+        from frame_prc._report.evaluation import evaluate
         from frame_prc._report.options import Options, date_text, sections_of, target_of
         from frame_prc._report.write import report_paths, write
 
@@ -447,7 +447,7 @@ class PictureVerbs(Evaluated[FrameT]):
             models_to_compare(asked, baseline)
         check_one_grouping(asked)
         # Its tables name the model, even if there is one.
-        outputs = [MODEL, *scorecard_of(options).outputs]
+        outputs = [MODEL, *options.scorecard.outputs]
         counted = self if self._engine is None else self._of_counts(self._engine)
         rows = counted._rows_in_memory(outputs)  # noqa: SLF001 - of its own class
         write(evaluate(rows, asked, options), paths)
