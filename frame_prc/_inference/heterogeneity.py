@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import fsum
 from operator import mul
 
@@ -59,13 +60,15 @@ class Spread:
 def spread_of(
     logits: Sequence[float],
     errors: Sequence[float],
+    named: Sequence[bool],
     level: float = 0.95,
     *,
     inflation: float = 1.0,
 ) -> Spread:
     """Return how segments differ, from their logits and the standard errors of these.
 
-    ``tau``, its interval and ``gap_if_equal`` are converted to areas near the mean. ``inflation``
+    ``tau``, its interval and ``gap_if_equal`` are converted to areas near the mean; the gap is that
+    of the ``named`` segments. ``inflation``
     is the expected value of Q over its degrees of freedom if segments are equal, where it is known
     better than by theory: the variances are multiplied by it, but for Q itself.
     """
@@ -88,7 +91,7 @@ def spread_of(
         level,
     )
     return Spread(
-        gap_if_equal=min(1.0, expected_range(errors) * slope),
+        gap_if_equal=min(1.0, expected_range([*compress(errors, named)]) * slope),
         q=q * inflation,
         p_value=chi_square_p_value(q * inflation, degrees),
         i_squared=excess / q if q > 0 else 0.0,
@@ -154,6 +157,7 @@ def correlated_spread_of(
     logits: Sequence[float],
     sums: Sequence[Sequence[float]],
     clusters: float,
+    named: Sequence[bool],
     level: float = 0.95,
 ) -> Spread | None:
     """Return how segments differ if clusters have rows in several of them."""
@@ -185,7 +189,7 @@ def correlated_spread_of(
     area = 1 / (1 + math.exp(-mean))
     slope = area * (1 - area)
     # As many independent normals, each as far from their mean.
-    errors = [math.sqrt(one * k / (k - 1)) for one in around]
+    errors = [math.sqrt(one * k / (k - 1)) for one in compress(around, named)]
     return Spread(
         gap_if_equal=min(1.0, expected_range(errors) * slope),
         q=q,

@@ -13,7 +13,7 @@ NumPy is an optional dependency: import this module only where the test is asked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
@@ -53,17 +53,19 @@ class Null:
     inflation: float
 
 
-def null_of(rows: pl.DataFrame, measure: str, odds: float | None) -> Null | None:
+def null_of(
+    rows: pl.DataFrame, measure: str, odds: float | None, named: Container[int]
+) -> Null | None:
     """Return what draws show, or nothing if fewer than two segments can be compared.
 
     ``rows`` have ``segment``, a number; ``tie``, which ascends in ranking order; ``retrieved``,
     ``positive`` and ``weight``. They are sorted by tie, class and weight, so that the draws do not
     depend on the order of the caller's rows. ``measure`` is the name of one, and ``odds`` are
-    those of a negative if areas are calibrated.
+    those of a negative if areas are calibrated. The gap is that of the ``named`` segments.
     """
     # Invalid values may get here before the checks report them; NumPy need not warn of them.
     with np.errstate(all="ignore"):
-        segments = SegmentRows.of(rows, measure, odds)
+        segments = SegmentRows.of(rows, measure, odds, named)
         observed = segments.spread(segments.labels)
         if observed.degrees < 1:
             return None
@@ -93,7 +95,7 @@ def _drawn(segments: SegmentRows, excess: Floats) -> tuple[Spread, float]:
 
 
 class Spread(NamedTuple):
-    """Cochran's Q of segments, and the mean, lowest and highest of their logits; or of draws."""
+    """Cochran's Q of segments, their mean logit, and the ends of those named; or of draws."""
 
     q: Floats
     degrees: Floats
@@ -237,9 +239,16 @@ class SegmentRows:
     segments: int
     measure: str
     odds: float | None
+    named: npt.NDArray[np.bool_] | None = None  # those the gap is of
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, measure: str, odds: float | None) -> SegmentRows:
+    def of(
+        cls,
+        rows: pl.DataFrame,
+        measure: str,
+        odds: float | None,
+        named: Container[int] | None = None,
+    ) -> SegmentRows:
         # By their sizes: what is drawn must not depend on the order of the names.
         sizes = rows.group_by("segment").agg(pl.len(), pl.col("positive").sum())
         names = sizes.sort("len", "positive", "segment")["segment"]
@@ -249,7 +258,8 @@ class SegmentRows:
         positives, negatives = (
             RowsOfClass.of(numbered.filter(positive=v), dtype) for v in (True, False)
         )
-        return cls(positives, negatives, len(names), measure, odds)
+        has_name = None if named is None else np.array([name in named for name in names])
+        return cls(positives, negatives, len(names), measure, odds, has_name)
 
     def only(
         self, positives: npt.NDArray[np.bool_], negatives: npt.NDArray[np.bool_]
@@ -335,20 +345,21 @@ class SegmentRows:
 
     def spread(self, labels: Labels) -> Spread:
         """Return how segments differ, given the segment of each row of the classes."""
-        logit, variance = self._logits(labels)
+        logit, variance, known = self._logits(labels)
         weight = 1 / variance
         mean = np.sum(weight * logit) / np.sum(weight)
         q = np.sum(weight * (logit - mean) ** 2)
-        lowest, highest = logit.min(initial=np.inf), logit.max(initial=-np.inf)
+        ends = logit if self.named is None else logit[self.named[known]]
+        lowest, highest = ends.min(initial=np.inf), ends.max(initial=-np.inf)
         return Spread(*np.array([q, len(logit) - 1, mean, lowest, highest]))
 
-    def _logits(self, labels: Labels) -> tuple[Floats, Floats]:
-        """Return the logits of the areas that have a standard error, and their variances."""
+    def _logits(self, labels: Labels) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Return the logits of the areas with a standard error, their variances, and which."""
         area, shortfall, variance, effective = self.areas(labels)
         scaled = variance / (area * shortfall) ** 2
         known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
         known &= scaled > ROUNDING_OF_VARIANCE
-        return np.log(area[known] / shortfall[known]), scaled[known]
+        return np.log(area[known] / shortfall[known]), scaled[known], known
 
     def areas(self, labels: Labels) -> tuple[Floats, ...]:
         """Return what `areas_of` does, given the segment of each row of the classes."""

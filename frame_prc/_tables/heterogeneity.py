@@ -202,10 +202,10 @@ class Heterogeneity(Table):
     ) -> pl.DataFrame:
         model = rows.model_keys
         keys = rows.keys[len(model) :]
-        used = segments.drop_nulls("error")
+        used = _with_named(segments.drop_nulls("error"))
         from_above = measure_of(self.measured).higher_is_better
         best, worst = (
-            _first(used, keys, end, from_above=from_above == (end == "best"))
+            _first(used.filter("named"), keys, end, from_above=from_above == (end == "best"))
             for end in ("best", "worst")
         )
         both = pl.concat([best, worst], how="horizontal")
@@ -228,13 +228,13 @@ class Heterogeneity(Table):
         self, used: pl.DataFrame, sums: pl.DataFrame, single: pl.DataFrame, *, ascending: bool
     ) -> _Tested:
         """Return the numbers of the segments of a model that have a standard error."""
-        logits, errors = used["logit"].to_list(), used["error"].to_list()
+        logits, errors, named = (used[name].to_list() for name in ("logit", "error", "named"))
         if used.height < _FEWEST:
             return _Tested(Spread(), None, "few_segments")
         by_cluster = _sums_by_cluster(sums, used)
         if by_cluster is not None:
             clusters = math.fsum(used["positives"]) / used.height
-            found = correlated_spread_of(logits, by_cluster, clusters, self.level)
+            found = correlated_spread_of(logits, by_cluster, clusters, named, self.level)
             few = clusters < _CLUSTERS_PER_SEGMENT * used.height
             status = "few_clusters" if found is None or few else "ok"
             return _Tested(found or Spread(), "f", status)
@@ -242,15 +242,18 @@ class Heterogeneity(Table):
             from frame_prc._inference import segment_permutations  # noqa: PLC0415 - needs NumPy
 
             null = segment_permutations.null_of(
-                _ranked(single, ascending=ascending), self.measured.name, used["odds"][0]
+                _ranked(single, ascending=ascending),
+                self.measured.name,
+                used["odds"][0],
+                set(used.filter("named")["number"]),
             )
             if null is not None:
-                found = spread_of(logits, errors, self.level, inflation=null.inflation)
+                found = spread_of(logits, errors, named, self.level, inflation=null.inflation)
                 found = replace(found, p_value=null.p_value, gap_if_equal=null.gap_if_equal)
                 return _Tested(found, "permutation", "ok", null.gap_p_value)
         many_few = used["few"].sum() > _MOST_FEW * used.height
         status = measure_of(self.measured).few if many_few else "ok"
-        return _Tested(spread_of(logits, errors, self.level), "q", status)
+        return _Tested(spread_of(logits, errors, named, self.level), "q", status)
 
     def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
         """Return the table, with the names of the caller's keys in its columns."""
@@ -292,6 +295,12 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
         *segments.keys, ESTIMATE, "number", "positives", "misplaced", "logit", "error", "slope",
         "few", "odds",
     )  # fmt: skip
+
+
+def _with_named(used: pl.DataFrame) -> pl.DataFrame:
+    """Add which segments may be the best or the worst: those not few, if there are two."""
+    judged = ~used["few"]
+    return used.with_columns(named=judged | (judged.sum() < _FEWEST))
 
 
 def _schema(segments: pl.Schema, model: Sequence[str], keys: Sequence[str]) -> pl.Schema:

@@ -175,7 +175,7 @@ def test_columns_are_named_after_the_keys_and_rows_after_the_models(kind):
     assert result["model"].to_list() == ["a", "b"]
     alone = heterogeneity(kind, df, "score", by=["site", "week"])
     assert_frame_equal(result.filter(model="b").drop("model"), alone, **ROUNDED)
-    assert alone.select("best_site", "best_week").row(0) == (0, 0)
+    assert alone.select("best_site", "best_week").row(0) == (1, 1)  # in (0, 0) are 19 positives
 
 
 @every_kind
@@ -216,6 +216,9 @@ def test_some_small_segments_leave_the_test_as_it_is(few, status):
     asked = {"by": "week", "test": "q", "details": True, "measure": "average_precision"}
     row = frame_prc.heterogeneity(df, "truth", "score", **asked).row(0, named=True)
     assert (row["n_few"], row["status"]) == (few, status)
+    judged = frame_prc.heterogeneity(df.filter(pl.col("week") < 5 - few), "truth", "score", **asked)
+    for name in ("best_week", "worst_week", "gap"):  # of those that can be judged
+        assert row[name] == judged[name].item(), name
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
@@ -326,7 +329,7 @@ def test_q_of_a_published_meta_analysis():
     and I^2 = 92.12 %.
     """
     risks, errors = trials()
-    found = spread_of(risks, errors)
+    found = spread_of(risks, errors, [True] * len(risks))
     assert round(found.q, 4) == 152.2330
     assert round(100 * found.i_squared, 2) == 92.12
     mean = np.average(risks, weights=[1 / e**2 for e in errors])
@@ -380,7 +383,9 @@ def test_segments_are_compared_at_one_prevalence(kind):
     table = frame_prc.average_precision(
         df, "truth", "score", by="week", calibrate=highest, details=True
     )
-    areas = dict(table.select("week", "calibrated_average_precision").iter_rows())
+    judged = table.filter(pl.col("n_pos") >= 20)
+    areas = dict(judged.select("week", "calibrated_average_precision").iter_rows())
+    assert (row["n_few"], judged.height) == (1, 2)
     assert row["best_value"] == pytest.approx(max(areas.values()), rel=1e-12)
     assert row["worst_value"] == pytest.approx(min(areas.values()), rel=1e-12)
     at = heterogeneity(kind, df, by="week", measure="calibrated_average_precision", calibrate=0.1)
@@ -480,7 +485,7 @@ def test_draws_end_at_the_twentieth_hit_or_far_below_the_segments():
         with np.errstate(all="ignore"):
             [hits] = np.nonzero(excess >= rows.spread(rows.labels).excess)
         expected = 20 / (1 + hits[19]) if len(hits) >= 20 else (1 + len(hits)) / 1000
-        null = segment_permutations.null_of(ranked, "average_precision", None)
+        null = segment_permutations.null_of(ranked, "average_precision", None, {*df["week"]})
         assert null.p_value == pytest.approx(expected)
 
 
@@ -533,11 +538,11 @@ def test_the_test_depends_on_the_segments_unless_it_is_named():
 
 def test_interval_of_tau_is_the_q_profile():
     """On the 13 trials below metafor's documentation has tau^2 from 0.1197 to 1.1115."""
-    found = spread_of(*trials())
+    found = spread_of(*trials(), [True] * len(trials()[0]))
     mean = np.average(trials()[0], weights=[1 / e**2 for e in trials()[1]])
     share = 1 / (1 + math.exp(-mean))
     low, high = ((one / (share * (1 - share))) ** 2 for one in (found.tau_low, found.tau_high))
     assert (round(low, 4), round(high, 4)) == (0.1197, 1.1115)
     # Equal segments do not show that tau is 0.
-    equal = spread_of([0.0] * 5, [0.3] * 5)
+    equal = spread_of([0.0] * 5, [0.3] * 5, [True] * 5)
     assert equal.tau_low == equal.tau == 0 < equal.tau_high
