@@ -325,12 +325,14 @@ def _from_to(drawn: _Result, start: str, end: str, title: str, scale: alt.Scale)
 def _watched(result: _Result) -> AnyChart:
     """Draw the periods in order, with the limit of each and those that give an alarm."""
     look, (*others, over) = result.look, result.keys
-    blue, red = look.colours(2)
-    kinds = [*OF_WATCH, *([_NO_LOOK] if result.frame["conclusion"].null_count() else [])]
-    colours = alt.Scale(domain=kinds, range=[red, blue, look.muted, look.faint][: len(kinds)])
+    blue, red, third = look.colours(3)
+    colour_of = (red, blue, third, look.muted, look.faint)
     width = look.width or (_BESIDE[0] if others else _ALONE[0])
     rows, x = _along(result, over, width)
     rows = rows.with_columns(pl.col("conclusion").fill_null(_NO_LOOK))
+    kinds = zip((*OF_WATCH, _NO_LOOK), colour_of, strict=True)
+    shown = {kind: colour for kind, colour in kinds if kind in rows["conclusion"]}
+    colours = alt.Scale(domain=[*shown], range=[*shown.values()])
 
     def panel(frame: pl.DataFrame) -> AnyChart:
         base = alt.Chart(frame).encode(x=x)

@@ -302,7 +302,7 @@ class Evaluation:
     @property
     def looks(self) -> pl.DataFrame:
         """The periods that were looked at, after those of the reference."""
-        is_look = pl.col("conclusion").is_in(["alarm", "quiet"])
+        is_look = pl.col("conclusion").is_in(["alarm", "quiet", "undecided"])
         return self.watched if self.watched.is_empty() else self.watched.filter(is_look)
 
     @property

@@ -348,7 +348,7 @@ def pairs_of(models: Sequence[str], baseline: str | None) -> tuple[tuple[int, in
 # --- statuses ----------------------------------------------------------------------------------
 
 # The conclusions of a watch, and of a comparison with a margin.
-OF_WATCH = ("alarm", "quiet", "reference")
+OF_WATCH = ("alarm", "quiet", "undecided", "reference")
 OF_MARGIN = ("better", "not worse", "worse", "undecided")
 
 STATUSES = {

@@ -315,11 +315,13 @@ class _Watch:
         size = abs(z) if series.sides > 1 else z
         row |= {"z": z, "bound": bound, "n_periods": periods}
         row["limit"] = self._shown(limit, self._bias(row))
-        row["conclusion"] = "alarm" if size > bound else "quiet"
         if size > bound:
-            row["since"] = self.rows[series.since(place)][self.over]
-        if size <= bound and row["status"] == "ok" and self._is_out_of_reach(limit):
-            row["status"] = self.measure.few
+            row |= {"conclusion": "alarm", "since": self.rows[series.since(place)][self.over]}
+        elif self._is_out_of_reach(limit, row):
+            status = self.measure.few if row["status"] == "ok" else row["status"]
+            row |= {"conclusion": "undecided", "status": status}
+        else:
+            row["conclusion"] = "quiet"
 
     def _bias(self, row: Row) -> float:
         """Return by how much the value of a period is above the one that is compared."""
@@ -330,14 +332,19 @@ class _Watch:
         share = min(max(_share(logit) + bias, 0.0), 1.0)
         return self.measure.lowest + self.measure.span * share
 
-    def _is_out_of_reach(self, limit: float) -> bool:
+    def _is_out_of_reach(self, limit: float, row: Row) -> bool:
         """Return whether a period alone can hardly be an alarm: all but its last part must go."""
         reference, worse, chance = self.series.of_reference, self.series.worse, self._chance
+        if self.asked.measured.name == AVERAGE_PRECISION:
+            chance = row["n_pos"] / row["n"]
         return _share(-worse * limit) - chance < _LAST_PART * (_share(-worse * reference) - chance)
 
     @cached_property
     def _chance(self) -> float:
         """What a random order has, if that is the same in all periods."""
+        calibration = self.asked.measured.calibration
+        if calibration is not None:
+            return calibration.prevalence or 0.0
         chance = self.measure.chance
         known = None if chance.meta.root_names() else pl.select(chance).item()
         return 0.0 if known is None else float(known)

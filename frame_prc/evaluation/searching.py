@@ -217,12 +217,12 @@ class SearchVerbs(Evaluated[FrameT]):
             variance, bound, error, plan``. The reference is the weighted mean of the first periods.
             What is compared is values less their bias, with which reference and limit are shown. An
             alarm may be of the mean of the last 2, 4, 8 ... periods. After ``delay`` looks half of
-            all drops by 0.05 are found. The conclusion is ``"reference", "quiet"`` or ``"alarm"``,
-            and null where the ``status`` says why: ``"no_period"`` of rows without one,
-            ``"no_reference"`` if fewer than two of the first periods have a value, or none a
-            standard error, ``"plan_ended"`` after the last look. A period that could hardly be an
-            alarm by itself is ``"few_positives"``: take longer ones, or a ``window``. Sorted by the
-            keys.
+            all drops by 0.05 are found. The conclusion is ``"reference", "quiet", "alarm"``,
+            ``"undecided"`` of a period that could hardly be an alarm by itself (its status is
+            ``"few_positives"``: take longer ones, or a ``window``), and null where the ``status``
+            says why: ``"no_period"`` of rows without one, ``"no_reference"`` if fewer than two of
+            the first periods have a value, or none a standard error, ``"plan_ended"`` after the
+            last look. Sorted by the keys.
 
         Notes
         -----

@@ -132,6 +132,9 @@ def test_over_time_is_what_a_watch_says(tmp_path):
     watch = ROWS.prc.monitor("truth", TWO, **given, over="day", plan=(14, 14), measure=measure)
     assert watch["limit"].drop_nulls().len() == 2 * 14
     same(found["over_time"], watch.drop("measure").with_columns(pl.col("day").cast(pl.String)))
+    small = watch.filter(model="good", conclusion="undecided").height
+    [said] = [one["text"] for one in found["findings"] if one["about"] == "time"]
+    assert said.endswith(f"by more than chance; {small} of 14 are too small to tell alone.")
     assert numbers(ROWS, tmp_path, "truth", TWO, **given)["over_time"] == []
 
 
