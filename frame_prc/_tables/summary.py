@@ -104,6 +104,7 @@ class Summary(Table):
     measures: Sequence[str] = ()
     beside: Sequence[Measured] = ()
     shrink: bool = False
+    unasked: Collection[str] = ()  # measures of which the status says nothing
     runs_inside = True
 
     def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
@@ -224,7 +225,8 @@ class Summary(Table):
             )
             table = left_join(table, limits, rows.model_keys)
             _, low, _ = interval_of(measure.name)
-            table = table.with_columns(status=status_of_limits(low))
+            if measure.name not in self.unasked:
+                table = table.with_columns(status=status_of_limits(low))
         return table
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
@@ -233,7 +235,7 @@ class Summary(Table):
         table = table.with_columns(positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"))
         for other in others:
             table = segment_join(table, other)
-        if self._shows(CALIBRATED):
+        if self._shows(CALIBRATED) and CALIBRATED not in self.unasked:
             few = pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives")
             table = table.with_columns(few)
         beside = with_lift(with_random(table, ranking, ["segment"]))
@@ -242,7 +244,8 @@ class Summary(Table):
             beside = with_normalised(beside, of=areas, weighted=rows.columns.weighted)
         table = with_interval(beside, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered)
         for asked in self.beside:
-            table = table.with_columns(status=_worse_status(asked.name))
+            if asked.name not in self.unasked:
+                table = table.with_columns(status=_worse_status(asked.name))
         # Without other working columns, whose dtypes vary between rankings.
         working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
         later = (LEVEL, UNDEFINED, *_SHRUNKEN)

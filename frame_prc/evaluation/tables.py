@@ -96,7 +96,7 @@ class TableVerbs(Evaluated[FrameT]):
             probabilities, a score above 1 by up to 0.001, as of rounded sums, counts as 1. Areas
             are null without positives; the normalised and calibrated ones and ``gain`` also without
             negatives. ``status`` is that of :func:`average_precision`, of measures also
-            ``"few_rows"`` or ``"undefined"``.
+            ``"few_rows"`` or ``"undefined"``; of those that only ``details`` adds it says nothing.
 
             With ``overall``, a column ``level`` comes before the keys, and the pooled rows and then
             the macro rows follow the segments. In a macro row, sizes are sums, measures are means
@@ -143,13 +143,14 @@ class TableVerbs(Evaluated[FrameT]):
         named = measure_list(
             measures, MEASURES, (PARTIAL_ROC_AUC, *OF_PROBABILITIES, *AT_THRESHOLD)
         )
-        if details is True:
-            named = [*MEASURES, *(name for name in named if name not in MEASURES)]
         if calibrate is not None and CALIBRATED not in named:
             named = [CALIBRATED, *named]
+        unasked = {*MEASURES}.difference(named)
+        if details is True:
+            named = [*MEASURES, *(name for name in named if name not in MEASURES)]
         beside = measures_beside(self._request, named, given_at(at))
         if check_option("shrink", shrink, (False, True)):
             check_segments(self._request)
             check_numpy("shrink=True")
-        table = Summary(interval, overall, reference, are, named, beside, shrink)
+        table = Summary(interval, overall, reference, are, named, beside, shrink, unasked)
         return self._table(table, details=details)

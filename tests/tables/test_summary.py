@@ -327,6 +327,21 @@ def test_status_says_what_a_segment_lacks(kind):
     ]
 
 
+@pytest.mark.parametrize("overall", [False, True])
+def test_status_is_of_what_is_asked_for_and_not_of_what_details_add(overall):
+    # A quarter of the positives come first and the others last: only the ROC curve is below chance.
+    df = pl.DataFrame({"row": range(800), "truth": [True] * 200 + [False] * 600})
+    place = pl.when(pl.col("row") < 50).then(2.0).when("truth").then(0.0).otherwise(1.0)
+    df = df.with_columns(score=place + pl.col("row") * 7919 % 601 / 1000, region=pl.col("row") % 2)
+    asked = {"by": "region", "overall": overall}
+    statuses = [
+        {*df.prc.summary("truth", "score", **asked, **more)["status"]}
+        for more in ({}, {"details": True}, {"measures": "roc_auc"})
+    ]
+    assert statuses[:2] == [{"ok"}, {"ok"}]
+    assert "below_chance" in statuses[2]
+
+
 @every_kind
 def test_measures_are_null_where_they_are_not_defined(kind):
     table = kind.rows(call(kind, STATES, by="region", missing="drop"))
