@@ -18,6 +18,7 @@ from frame_prc._request.options import (
 from frame_prc._request.points import check_has_better, each_measured, usual_of_models
 from frame_prc._request.roles import Request, check_option, refuse
 from frame_prc._request.specs import (
+    BEYOND_1,
     PERMUTED,
     SEGMENTS_TESTS,
     WITHOUT_RATIO,
@@ -99,11 +100,12 @@ def margin_of(margin: Any, measure: MeasureName) -> float | None:
     if margin is None:
         return None
     check_has_better(measure, "margin= is given with")
-    if not is_number(margin) or not 0 <= margin < 1:
+    is_bounded = measure not in BEYOND_1
+    if not is_number(margin) or not 0 <= margin < (1 if is_bounded else math.inf):
         raise OptionError(
             f"margin={shown(margin)} is not a difference",
-            "a number of 0 or more and below 1, such as 0.01",
-            percent_hint("margin", margin),
+            f"a number of 0 or more{' and below 1' * is_bounded}, such as 0.01",
+            percent_hint("margin", margin) if is_bounded else None,
         )
     return float(margin)
 

@@ -186,6 +186,8 @@ PERMUTED = (*OF_CURVE, "roc_auc")
 NEITHER_BETTER = ("mean_score", "calibration_gap", "observed_expected")
 # Those whose values may be negative, or begin above 0, so that a ratio of two says nothing.
 WITHOUT_RATIO = ("partial_roc_auc", "calibration_gap", "brier_skill", "mcc", "net_benefit")
+# Those that may differ by 1 or more.
+BEYOND_1 = ("brier_skill", "log_loss", "mcc", "net_benefit", "precision_lift")
 # Those that need scores that are probabilities of the positive class.
 OF_PROBABILITIES = (
     "mean_score", "calibration_gap", "observed_expected", "brier", "brier_skill", "log_loss",

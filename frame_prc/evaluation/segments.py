@@ -275,7 +275,9 @@ class SegmentVerbs(Evaluated[FrameT]):
         Notes
         -----
         A standard error falls with the square root of the number of rows: half the width takes four
-        times as many. The rows to come are taken to be like these, with as many rows per cluster.
+        times as many. It is that of :func:`average_precision` times ``sqrt(m / (m - 1))``, m being
+        ``n_effective``, for which that interval allows in its quantile. The rows to come are taken
+        to be like these, with as many rows per cluster.
         Where a value is near 0 or 1 the interval is wider than ``width`` by its skewness.
 
         Examples

@@ -73,14 +73,18 @@ def test_of_a_loss_lower_is_better(kind):
 
 
 @every_kind
-@pytest.mark.parametrize(("name", "sign"), [("brier", 1), ("mcc", -1), ("log_loss", 1)])
-def test_the_p_value_of_a_larger_loss_is_that_of_the_limit_on_its_side(kind, name, sign):
+@pytest.mark.parametrize(
+    ("name", "sign", "power"),
+    [("brier", 1, 1), ("mcc", -1, 1), ("log_loss", 1, 1), ("log_loss", 1, 6)],
+)
+def test_the_p_value_of_a_larger_loss_is_that_of_the_limit_on_its_side(kind, name, sign, power):
     """A measure may have another range than 0 to 1, and the lower value may be the better one."""
     df, at = two_models(better=0.95), {"threshold": 0.3} if name == "mcc" else None
+    df = df.with_columns(pl.col("new") ** power)
     [plain] = compared(kind, df, measure=name, at=at).iter_rows(named=True)
     limit = plain["ci_low"] if sign < 0 else plain["ci_high"]
-    assert limit * sign > 0
-    for share, is_within in ((1.02, True), (0.98, False)):
+    assert limit * sign > (1 if power > 1 else 0)
+    for share, is_within in ((1.01, True), (0.99, False)):
         margin = abs(limit) * share
         [row] = compared(kind, df, measure=name, at=at, margin=margin, details=True).iter_rows(
             named=True
@@ -130,7 +134,8 @@ def test_few_rows_decide_nothing_and_adjusted_p_values_do(kind):
     ("asked", "says"),
     [
         ({"margin": 5}, "margin=5 is not a difference. .* Hint: 5 % is margin=0.05"),
-        ({"margin": -0.1}, "margin=-0.1 is not a difference"),
+        ({"margin": 1, "measure": "brier"}, "margin=1 is not a difference. .* below 1"),
+        ({"margin": -0.1, "measure": "log_loss"}, "margin=-0.1 is not .* 0 or more, such as"),
         ({"margin": 0.1, "measure": "mean_score"}, "neither a higher value nor a lower one is"),
         ({"margin": 0.1, "over": "region", "by": "region"}, "margin= is given with over="),
     ],
