@@ -84,7 +84,7 @@ def test_the_p_value_of_a_larger_loss_is_that_of_the_limit_on_its_side(kind, nam
     [plain] = compared(kind, df, measure=name, at=at).iter_rows(named=True)
     limit = plain["ci_low"] if sign < 0 else plain["ci_high"]
     assert limit * sign > (1 if power > 1 else 0)
-    for share, is_within in ((1.01, True), (0.99, False)):
+    for share, is_within in ((1.005, True), (0.995, False)):
         margin = abs(limit) * share
         [row] = compared(kind, df, measure=name, at=at, margin=margin, details=True).iter_rows(
             named=True
