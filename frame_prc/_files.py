@@ -50,7 +50,7 @@ def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
         done = f"only {', '.join(map(repr, replaced))} has changed"
         raise FileError(
             f"{named!r} cannot be written: {error.strerror or error}",
-            hint=done if replaced else "nothing was changed there",
+            hint=done if replaced else "nothing was changed there; try another folder",
         ) from error
     finally:
         for part in parts.values():

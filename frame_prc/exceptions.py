@@ -110,10 +110,13 @@ def message(what: str, allowed: str | None = None, hint: str | None = None) -> s
 
 def shown(value: object) -> str:
     """Return a value as it reads in a message: on one line, and not too long."""
-    text = repr(value)
-    if " at 0x" in text:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
         return type_name(value)
-    return text if "\n" not in text and len(text) <= _LONGEST_VALUE else "a value"
+    if " at 0x" in text or "\n" in text:
+        return type_name(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE // 2]}..."
 
 
 def type_name(value: object) -> str:

@@ -31,7 +31,7 @@ from frame_prc._inference.measure import Measure, constants, sums_over_scores, w
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
 from frame_prc._rows.rules import SUMS
-from frame_prc.exceptions import DataError
+from frame_prc.exceptions import ColumnError, DataError
 
 
 def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
@@ -477,6 +477,13 @@ def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame
 
 def collected(counted: Counted, table: Frame) -> pl.DataFrame:
     """Collect a table of the rows that were counted."""
+    for name, dtype in counted.columns.key_dtypes.items():
+        if isinstance(dtype, pl.Duration):  # months, days and microseconds beside each other
+            raise ColumnError(
+                f"key {name!r} is an INTERVAL, which Polars does not have",
+                "for a verb that reads segments here, a key of another type",
+                "cast it in the engine first, to text or to a number of days",
+            )
     return in_polars(counted.engine.finished(table, [], [], counted.problem))
 
 

@@ -391,7 +391,7 @@ def plan_of(plan: Any) -> tuple[int, int]:
     if not (in_range and first.is_integer() and looks.is_integer()):
         raise OptionError(
             f"plan={shown(plan)} is not a plan",
-            f"(periods of reference, looks): {_LEAST_PERIODS} to {_MOST_LOOKS:,} periods, and 1 to "
+            f"two integers: {_LEAST_PERIODS} to {_MOST_LOOKS:,} periods of reference, and 1 to "
             f"{_MOST_LOOKS:,} looks",
             "plan=(12, 52) compares each week of a year with the twelve weeks before it",
         )

@@ -223,9 +223,9 @@ def calibration(calibrate: Any) -> Calibration | None:
         if calibrate not in ("highest", "pooled"):
             raise _not_a_prevalence(calibrate, _PREVALENCES)
         return Calibration(highest=calibrate == "highest")
-    if not is_number(calibrate):
+    if not has_number_type(calibrate):
         raise OptionError(f"calibrate= is of type {type_name(calibrate)}", _PREVALENCES)
-    if not 0 < calibrate < 1:
+    if not is_number(calibrate) or not 0 < calibrate < 1:
         raise _not_a_prevalence(calibrate, "a number between 0 and 1")
     if calibrate < _LOWEST_PREVALENCE:
         raise _not_a_prevalence(calibrate, f"at least {_LOWEST_PREVALENCE}")
@@ -290,8 +290,13 @@ def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
     refuse(what, {"method='gain'": "gain" in methods or None}, others, alone)
 
 
-def percent_hint(name: str, value: Any) -> str | None:
-    return f"{value} % is {name}={value / 100}" if is_percent(value) else None
+def asked_by(name: str, value: object, role: str | None = None) -> str:
+    """Return how a number is asked for, by its name or in another parameter."""
+    return f"{name}={shown(value)}" if role is None else f"{role}={{{name!r}: {shown(value)}}}"
+
+
+def percent_hint(name: str, value: Any, role: str | None = None) -> str | None:
+    return f"{value} % is {asked_by(name, value / 100, role)}" if is_percent(value) else None
 
 
 def is_percent(value: Any) -> bool:

@@ -11,13 +11,13 @@ import polars as pl
 
 from frame_prc._request.hints import check_numpy, measure_hint
 from frame_prc._request.options import (
+    asked_by,
     compared_at,
     confidence,
     drawn_interval,
     has_number_type,
     is_list,
     is_number,
-    is_percent,
     is_word,
     pair,
     percent_hint,
@@ -117,18 +117,16 @@ def _check_only(
 
 def _targets(criterion: Criterion, given: Any, role: str | None) -> list[Target]:
     values = list(given) if is_list(given) else [given]
+    if not values:
+        raise OptionError(
+            f"{asked_by(criterion, given, role)} holds no number", "one or more numbers"
+        )
     if criterion == "predicted_count":
         return [_count(value, role) for value in values]
     if criterion != "cost":
         return [Target(criterion, _target(criterion, value, role)) for value in values]
     pairs = values if values and all(map(is_list, values)) else [given]
     return [_cost(pair_of, role) for pair_of in pairs]
-
-
-def _asked(criterion: str, value: object, role: str | None) -> str:
-    """Return how a target is asked for, by its name or in another parameter."""
-    named = f"{criterion}={shown(value)}"
-    return named if role is None else f"{role}={{{criterion!r}: {shown(value)}}}"
 
 
 def _count(value: Any, role: str | None) -> Target:
@@ -149,10 +147,10 @@ def _cost(given: Any, role: str | None) -> Target:
     fp, fn = pair(given)
     if not (0 <= fp <= _LARGEST_COST and 0 <= fn <= _LARGEST_COST and fp + fn > 0):
         raise OptionError(
-            f"{_asked('cost', given, role)} is not a pair of costs",
+            f"{asked_by('cost', given, role)} is not a pair of costs",
             "(cost of a false positive, cost of a false negative), numbers of 0 or more and up to "
             f"{_LARGEST_COST}, not both 0",
-            f"{_asked('cost', (1, 10), role)} if a missed positive costs ten times as much as a "
+            f"{asked_by('cost', (1, 10), role)} if a missed positive costs ten times as much as a "
             "false alarm",
         )
     return Target("cost", fp / (fp + fn), (fp, fn))
@@ -177,12 +175,10 @@ def _target(criterion: Criterion, value: Any, role: str | None) -> float:
     is_allowed, numbers = allowed
     is_nan = isinstance(value, float) and math.isnan(value)
     if is_nan or not has_number_type(value):
-        raise OptionError(f"{_asked(criterion, value, role)} is not a number", numbers)
+        raise OptionError(f"{asked_by(criterion, value, role)} is not a number", numbers)
     if not is_number(value) or not is_allowed(float(value)):
-        hint = None
-        if criterion in _SHARES and is_percent(value):
-            hint = f"{value} % is {_asked(criterion, value / 100, role)}"
-        raise OptionError(f"{_asked(criterion, value, role)} is out of range", numbers, hint)
+        hint = percent_hint(criterion, value, role) if criterion in _SHARES else None
+        raise OptionError(f"{asked_by(criterion, value, role)} is out of range", numbers, hint)
     return float(value)
 
 
@@ -399,7 +395,7 @@ def _point(name: str, criterion: Criterion, value: float) -> Target:
         ends = (0,)
     if value in ends:
         raise OptionError(
-            f"{_asked(criterion, value, 'at')} is where {name!r} cannot be measured",
+            f"{asked_by(criterion, value, 'at')} is where {name!r} cannot be measured",
             "a number above 0" + (" and below 1" if 1 in ends else ""),
         )
     return found

@@ -141,3 +141,7 @@ def test_without_altair_the_error_says_how_to_install_it(verb, monkeypatch):
 def test_what_is_no_frame_is_refused(verb):
     with pytest.raises(FrameError, match="cannot evaluate a frame of type list"):
         getattr(frame_prc, verb)([1, 2], "late", "score")
+    with pytest.raises(
+        FrameError, match=r"plot_table\(\) is given .* int. Allowed: a table that a"
+    ):
+        frame_prc.plot_table(3)

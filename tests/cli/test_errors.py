@@ -109,7 +109,8 @@ ap rows.csv -t late -s score -o t.xlsx
 ap rows.csv -t late -s score -o folder
     'folder' is a folder. Allowed: the path of a file.
 ap rows.csv -t late -s score -o /proc/t.csv
-    '/proc/t.csv' cannot be written: No such file or directory. Hint: nothing was changed there.
+    '/proc/t.csv' cannot be written: No such file or directory. Hint: nothing was changed there;
+    try another folder.
 ap rows.csv -t late -s score -o t.csv -f csv
     --format is given with --output. Allowed: one of them. Hint: the suffix of the file sets the
     format.

@@ -68,6 +68,14 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
         kind.rows(frame_prc.average_precision(bad, "truth", "score", by="segment", **options))
 
 
+@engine_kinds.on_engines("DuckDB")
+def test_an_interval_of_an_engine_is_no_key_of_what_polars_reads(kind):
+    source = kind.make(ROWS).project("*, to_days(CAST(score AS INTEGER)) AS age")
+    assert kind.rows(frame_prc.counts(source, "truth", "score", by="segment")).height
+    with pytest.raises(ColumnError, match=r"key 'age' is an INTERVAL.*Hint: cast it in the engine"):
+        frame_prc.summary(source, "truth", "score", by="age")
+
+
 def test_verbs_that_return_polars_raise_the_error_of_polars(kind):
     bad = ROWS.with_columns(score=HOLES["score"])
     with pytest.raises(DataError) as expected:
