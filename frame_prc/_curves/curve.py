@@ -162,6 +162,7 @@ class Curve(Table):
         """Return the curve of rows."""
         _check_interval(rows, self.extras)
         clusters = self.extras.level is not None and rows.clustered
+        rows = rows.by_threshold()
         ranking, has_start = rank(rows, self.bins, clusters=clusters), self.start is not None
         frame = _with_rates(points(ranking, self.keep), self.start)
         frame = self.extras.referred(frame, ranking)

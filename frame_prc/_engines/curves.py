@@ -132,7 +132,7 @@ def curve(
 ) -> Any:
     """Return the curve of every segment."""
     outputs = [*CURVE, *(["envelope"] if envelope else [])]
-    counted = cut(*count(engine, frame, request, outputs, bins))
+    counted = cut(*count(engine, frame, request, outputs, bins, by_threshold=True))
     points = with_openings(counted).filter(nw.col("is_point"))
     if start == "first" and bins is not None:
         points = _opened(points, counted)  # no row may reach the highest threshold

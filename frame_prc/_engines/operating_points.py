@@ -69,7 +69,7 @@ def operating_points(
     outputs: Sequence[str],
 ) -> Any:
     """Return one row per segment and target, in the order of the targets."""
-    [counted] = count(engine, frame, request, [*outputs, ORDER], None)
+    [counted] = count(engine, frame, request, [*outputs, ORDER], None, by_threshold=True)
     if interval is not None:
         check_counts(counted.columns)
     tidy = table_of_targets(counted, targets, interval)

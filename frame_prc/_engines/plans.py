@@ -170,7 +170,8 @@ class Elsewhere:
 
     def points(self, rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
         """Return the operating points of each segment, in the order of the targets."""
-        counted = self._counted(rows, [], None)
+        asked = self._request_of(rows)
+        [counted] = count(self.engine, self.native, asked, [], None, by_threshold=True)
         table = table_of_targets(counted, targets)
         shown = ("criterion", "target_value", *CURVE, *RATES, *DROPPED, "status", ORDER)
         found = collected(counted, table.select(*rows.keys, *shown))

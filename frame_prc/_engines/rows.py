@@ -20,7 +20,7 @@ from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
 from frame_prc._ranking.rank_key import integer_bounds
 from frame_prc._request.roles import Request
-from frame_prc._request.values import Bins, threshold_dtype
+from frame_prc._request.values import Bins, may_be_rounded, threshold_dtype
 from frame_prc._rows.columns import (
     Columns,
     check_key_names,
@@ -137,6 +137,7 @@ def count(
     every_bin: bool = True,
     squares: bool = False,
     measures: Sequence[str] = (),
+    by_threshold: bool = False,
 ) -> list[Counted]:
     """Return the counts of an engine's frame; of models side by side, those of each.
 
@@ -160,6 +161,8 @@ def count(
         Whether the squares of weights are summed too, and clusters kept.
     measures
         Measures whose scores have to be probabilities.
+    by_threshold
+        Whether scores are told apart as thresholds are, as in ``Rows.by_threshold``.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
@@ -177,8 +180,12 @@ def count(
     bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
     scores = [f"score_{i}" for i in range(len(columns.scores))]
     checks = checks_of(columns, bins, measures)
+    rounded = by_threshold and any(may_be_rounded(one.dtype) for one in columns.scores)
     # Every result groups rows by their scores, and so has to compute these.
-    unchecked = _project(frame, columns)
+    unchecked = _project(frame, columns, as_floats=rounded)
+    if rounded:
+        floats = [replace(one, dtype=pl.Float64()) for one in columns.scores]
+        columns = replace(columns, scores=floats)
     source, problem = engine.checked(unchecked, checks, scores)
     squares = squares and columns.needs_squares
     models = _side_by_side(source, columns) if request.side_by_side else [(source, columns)]
@@ -244,10 +251,10 @@ def schema_of(frame: Frame) -> dict[str, Any]:
 # --- roles -----------------------------------------------------------------------------------
 
 
-def _project(frame: Frame, columns: Columns) -> Frame:
+def _project(frame: Frame, columns: Columns, *, as_floats: bool) -> Frame:
     """Select every role's column, and leave out rows of weight zero."""
     scores = {f"score_{i}": nw.col(column.name) for i, column in enumerate(columns.scores)}
-    if len({column.dtype for column in columns.scores}) > 1:
+    if as_floats or len({column.dtype for column in columns.scores}) > 1:
         scores = {role: score.cast(nw.Float64) for role, score in scores.items()}
     keys = {f"by_{i}": key for i, key in enumerate(columns.key_dtypes.items())}
     if columns.model is not None:

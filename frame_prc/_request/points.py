@@ -58,8 +58,10 @@ def targets(
         for target in _targets(criterion, given, role)
     ]
     if not found and not others:
+        empty = [asked_by(name, given, role) for name, given in numbers.items() if is_list(given)]
         raise OptionError(
-            "no target is given", f"one or more of {', '.join(f'{n}=' for n in numbers)}"
+            f"{empty[0]} holds no number" if empty else "no target is given",
+            f"one or more of {', '.join(f'{n}=' for n in numbers)}",
         )
     return found
 
@@ -117,10 +119,6 @@ def _check_only(
 
 def _targets(criterion: Criterion, given: Any, role: str | None) -> list[Target]:
     values = list(given) if is_list(given) else [given]
-    if not values:
-        raise OptionError(
-            f"{asked_by(criterion, given, role)} holds no number", "one or more numbers"
-        )
     if criterion == "predicted_count":
         return [_count(value, role) for value in values]
     if criterion != "cost":

@@ -150,6 +150,10 @@ MOST_THRESHOLDS = 1_000_000
 # The ends of bins that are not in them, as columns of counts.
 BELOW, ABOVE = "below", "above"
 
+# Float64 does not hold all of their numbers.
+WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
+_FLOAT_DIGITS = 15
+
 _SCORE = pl.col("score")
 
 
@@ -247,3 +251,10 @@ def threshold_dtype(score: pl.DataType) -> pl.DataType:
     Exact counts are the exception: they keep the score as it is.
     """
     return score if score.is_float() else pl.Float64()
+
+
+def may_be_rounded(score: pl.DataType) -> bool:
+    """Return whether a score of this dtype may be another number as a threshold."""
+    if isinstance(score, pl.Decimal):
+        return score.precision is None or score.precision > _FLOAT_DIGITS
+    return score in WIDE_INTEGERS

@@ -23,6 +23,7 @@ from frame_prc._formulas import unsigned_zero
 from frame_prc._lazy import cached, concat, key_names, named
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import Missing
+from frame_prc._request.values import may_be_rounded, threshold_dtype
 from frame_prc._rows.checks import (
     Check,
     check,
@@ -39,6 +40,7 @@ from frame_prc._rows.rules import is_positive as is_positive_truth
 from frame_prc.exceptions import OptionError
 
 DROPPED = ("n_dropped",)
+_EXACT = 2**53  # the integers up to here are all floats
 
 
 def dropped(missing: Missing) -> tuple[str, ...]:
@@ -208,6 +210,28 @@ class Rows(Execution):
     def without_values(self) -> Rows:
         """Return rows whose values are not theirs, or not known: they are computed as few are."""
         return replace(self, values=None, height=0 if self.in_memory else None)
+
+    def by_threshold(self) -> Rows:
+        """Return rows whose scores are told apart as thresholds are, which are floats.
+
+        Long integers and decimals that Float64 rounds to one number are then tied: the counts at a
+        threshold are those of ``score >= threshold``.
+        """
+        if not any(map(self._is_rounded, range(len(self.columns.scores)))):
+            return self
+        dtype = threshold_dtype(self.score_dtype)
+        make = lambda: self.frame.with_columns(pl.col("score").cast(dtype))  # noqa: E731
+        frame = self.keep("by threshold", make)
+        return replace(self, frame=frame, score_dtype=dtype)
+
+    def _is_rounded(self, place: int) -> bool:
+        """Return whether some scores may be rounded as thresholds."""
+        if not may_be_rounded(self.score_dtype):
+            return False
+        if self.values is None or self.score_dtype.is_decimal():
+            return True
+        scores = self.values[f"score_{place}"]
+        return any(abs(end) > _EXACT for end in (scores.min() or 0, scores.max() or 0))
 
     def pooled(self) -> Rows:
         """Return rows of one segment, or one per model."""

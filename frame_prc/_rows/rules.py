@@ -18,13 +18,11 @@ from typing import Generic
 import polars as pl
 
 from frame_prc._formulas import ExprT, library, without_nan
-from frame_prc._request.values import Bins, literal
+from frame_prc._request.values import WIDE_INTEGERS, Bins, literal
 from frame_prc._rows.columns import Column, Columns, is_whole, role_name
 from frame_prc.exceptions import DataError, shown
 
 SUMS, SQUARES = ("pos", "neg"), ("pos_squares", "neg_squares")
-# Float64 holds every other integer exactly.
-_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 # A hundred times a total must fit Int64: the 101 recalls of an area are compared exactly.
 COUNT_LIMIT = 2.0**56
@@ -229,7 +227,7 @@ def exact_rules(scores: Sequence[Column], col: Callable[[str], ExprT]) -> list[R
             shell_hint="run the command once for each score",
         )
         for column, score in named
-        if column.dtype in _WIDE_INTEGERS or column.dtype.is_decimal()
+        if column.dtype in WIDE_INTEGERS or column.dtype.is_decimal()
     ]
 
 

@@ -127,7 +127,7 @@ class RecallGrid(Table):
         """Return the points, or their mean."""
         if self.over is not None:
             check_over(rows.columns, self.over)
-        table = self._points(rank(rows, self.bins))
+        table = self._points(rank(rows.by_threshold(), self.bins))
         return table if self.over is None else self._means(table, rows, self.over)
 
     def keyed(self, rows: Rows) -> Rows:

@@ -156,7 +156,7 @@ class OperatingPoints(Table):
             rows.check_no_strata("an interval or a guarantee of operating points")
         if self.interval is not None:
             self._check_rows(rows)
-        ranking = rank(rows)
+        ranking = rank(rows.by_threshold())
         bounds = self._bounds(ranking) if self._guarantees else None
         table = operating_points(ranking, self.targets, self.given, bounds)
         if bounds is not None:

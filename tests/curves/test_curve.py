@@ -467,12 +467,19 @@ CLOSE = {
 
 @every_polars_kind
 @pytest.mark.parametrize("scores", CLOSE.values(), ids=CLOSE)
-def test_scores_that_round_to_one_float_are_still_two_points(kind, scores):
-    df = pl.DataFrame({"truth": [0, 1], "score": scores})
-    curve = points(kind, df)
-    assert curve["tp"] == [1, 1]
-    assert curve["fp"] == [0, 1]
-    assert curve["threshold"][0] == curve["threshold"][1]
+def test_scores_that_round_to_one_float_are_one_threshold_and_rank_apart(kind, scores):
+    others = pl.concat([scores, pl.Series([0]).cast(scores.dtype)])
+    df = pl.DataFrame({"truth": [0, 1, 0], "score": others})
+    given, shown = kind.make(df), ["threshold", "tp", "fp"]
+    curve = frame_prc.curve(given, "truth", "score", start=None)
+    point = frame_prc.operating_points(given, "truth", "score", recall=1, details=True)
+    for table in map(kind.rows, (curve, point)):
+        for threshold, tp, fp in table.select(shown).iter_rows():
+            found = df.filter(pl.col("score") >= threshold)["truth"]
+            assert (tp, fp) == (found.sum(), len(found) - found.sum())
+    assert kind.rows(frame_prc.counts(given, "truth", "score")).height == 3
+    [area] = kind.rows(frame_prc.average_precision(given, "truth", "score"))["average_precision"]
+    assert area == 1
 
 
 @every_kind
