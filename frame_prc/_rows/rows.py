@@ -231,7 +231,8 @@ class Rows(Execution):
         if self.values is None or self.score_dtype.is_decimal():
             return True
         scores = self.values[f"score_{place}"]
-        return any(abs(end) > _EXACT for end in (scores.min() or 0, scores.max() or 0))
+        ends: Any = scores.min(), scores.max()
+        return any(abs(end or 0) > _EXACT for end in ends)
 
     def pooled(self) -> Rows:
         """Return rows of one segment, or one per model."""
