@@ -71,6 +71,9 @@ from frame_prc._rows.table import Table
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
 _GROUPS = 2000  # of the scores of a segment
+# So many clusters, each at a threshold, take half a gigabyte; and so many thresholds are taken
+# together where clusters are not counted.
+_CELLS, _TOGETHER = 2_000_000, 200
 
 
 @dataclass(frozen=True)
@@ -167,8 +170,8 @@ class OperatingPoints(Table):
         if self.interval is None:
             return ranking.segments.with_keys(ranking.with_dropped(table))
         if scales is not None:
-            scales = cached(ranking.segments.numbered(scales).select("segment", *SCALES))
-        table = self._with_limits(cached(table), ranking, self.interval, scales)
+            scales = ranking.segments.numbered(scales).select("segment", *SCALES)
+        table = self._with_limits(table, ranking, self.interval, scales)
         return ranking.segments.with_keys(ranking.with_dropped(table))
 
     @property
@@ -220,30 +223,53 @@ class OperatingPoints(Table):
         scales: pl.LazyFrame | None,
     ) -> pl.LazyFrame:
         """Add the intervals: of thresholds that were given, and of those chosen here."""
-        at = pl.coalesce("held", pl.col("threshold").cast(pl.Float64))
-        points = table.select(*_ROW, "held", "tp", "fp", "fn", at=at)
-        trials = _trials(points, ranking, normal_quantile(interval.level), scales)
         chosen_here = {
             place: target
             for place, target in enumerate(self.targets)
             if target.criterion != "threshold"
         }
-        parts = []
-        if len(chosen_here) < len(self.targets) or self.given is not None:
-            parts.append(_at_given(trials, interval.level))
-        if chosen_here:
-            drawn = interval.resampling
-            kept = None if drawn is None else _kept(ranking, chosen_here, drawn)
-            if kept is not None and scales is not None:
-                kept = _kept_of_sample(kept, table, scales)
-            parts.append(_at_chosen(trials, kept, interval.tail))
-        limits = concat(parts) if scales is None else _deployed_limits(concat(parts), scales)
-        retrieved = trials["precision"]
-        is_counted = "units" not in retrieved.collect_schema()
-        told = retrieved.select(*_ROW, told=_TP + _FP if is_counted else "units")
-        for side in (limits, told):
-            table = join(table, side, on=list(_ROW), how="left", maintain_order="left")
-        return table
+        has_given = len(chosen_here) < len(self.targets) or self.given is not None
+        several = self._parts(ranking)
+        in_turn = len(several) > 1 and ranking.rows.in_memory
+        once = _computed if in_turn else cached
+        table, scales = once(table), None if scales is None else once(scales)
+        kept, drawn = None, interval.resampling
+        if chosen_here and drawn is not None:
+            kept = _kept(ranking, chosen_here, drawn)
+            kept = kept if scales is None else _kept_of_sample(kept, table, scales)
+            kept = _computed(kept) if in_turn else kept
+
+        def limits_at(points: pl.LazyFrame) -> pl.LazyFrame:
+            trials = _trials(points, ranking, normal_quantile(interval.level), scales)
+            limits = [_at_given(trials, interval.level)] if has_given else []
+            limits += [_at_chosen(trials, kept, interval.tail)] if chosen_here else []
+            found = concat(limits) if scales is None else _deployed_limits(concat(limits), scales)
+            retrieved = trials["precision"]
+            is_counted = "units" not in retrieved.collect_schema()
+            told = retrieved.select(*_ROW, told=_TP + _FP if is_counted else "units")
+            return join(told, found, on=list(_ROW), how="left")
+
+        at = pl.coalesce("held", pl.col("threshold").cast(pl.Float64))
+        points = table.select(*_ROW, "held", "tp", "fp", "fn", at=at)
+        parts = (limits_at(points.filter(part)) for part in several)
+        # Each now, so that the next one takes its memory.
+        every = concat([_computed(part) if in_turn else part for part in parts])
+        return join(table, every, on=list(_ROW), how="left", maintain_order="left")
+
+    def _parts(self, ranking: Ranking) -> list[pl.Expr]:
+        """Return which points are taken together: the clusters at each of them fill memory."""
+        rows, count, size = ranking.rows, len(self.targets), _TOGETHER
+        if rows.clustered and rows.height is not None and count * rows.height > _CELLS:
+            units = rows.used().select(pl.struct(*rows.keys, "cluster").n_unique())
+            size = max(_CELLS // max(units.collect().item(), 1), 1)
+        last = max(count - 1, 0) // size if rows.clustered else 0
+        # Thresholds of a frame come last.
+        place = (pl.col("order") // size).clip(upper_bound=last)
+        return [place == part for part in range(last + 1)]
+
+
+def _computed(frame: pl.LazyFrame) -> pl.LazyFrame:
+    return frame.collect(engine="in-memory").lazy()
 
 
 # --- another prevalence --------------------------------------------------------------------------

@@ -196,6 +196,26 @@ def test_clusters_may_be_of_any_type(kind, day, thresholds):
 
 
 @every_kind
+def test_thresholds_taken_in_parts_have_the_same_intervals(kind, monkeypatch):
+    chosen = ROWS.prc.operating_points("late", "score", by="region", recall=[0.5, 0.9])
+    asked = {"by": "region", "cluster": "day", "ci": 0.9, "details": True}
+    given = {"threshold": [0.2, 0.35, 0.8, 0.9, 2.0], "recall": 0.5}
+    calls = [given, {"threshold": chosen}, given | {"calibrate": 0.3}]
+
+    def tables():
+        verb = frame_prc.operating_points
+        return [
+            kind.rows(verb(kind.make(ROWS), "late", "score", **asked, **more)) for more in calls
+        ]
+
+    together = tables()
+    for limit in ("_CELLS", "_TOGETHER"):
+        monkeypatch.setattr(f"frame_prc._tables.operating_points.{limit}", 2)
+    for one, whole in zip(tables(), together, strict=True):
+        assert_frame_equal(one, whole, **ROUNDED)
+
+
+@every_kind
 @given(clustered_frames(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(kind, df, random):
     places = random.sample(range(df.height), df.height)
