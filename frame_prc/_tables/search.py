@@ -24,6 +24,7 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, at_prevalence_of
 from frame_prc._execution import on_each_thread
+from frame_prc._inference.resamples import Floats
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
@@ -104,6 +105,15 @@ class _Candidate(NamedTuple):
     number: int
     row: dict[str, Any]
 
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The places of its columns, with its code in each."""
+        return [*zip(self.grouping.columns, self.grouping.codes(self.number), strict=True)]
+
+    def p_adjusted(self, highest: Floats) -> float:
+        """Return the share of draws in which some segment differs as much."""
+        return (1 + int((highest >= abs(self.row["z"])).sum())) / (1 + len(highest))
+
 
 @dataclass(frozen=True)
 class Search:
@@ -148,20 +158,33 @@ class Search:
             best = self._differs_most(scan, left, limit)
             if best is None:
                 break
-            p_adjusted = (1 + int((highest >= abs(best.row["z"])).sum())) / (1 + len(highest))
-            pairs = [*zip(best.grouping.columns, best.grouping.codes(best.number), strict=True)]
             sizes = (best.row[name] for name in ("n", "n_pos", *_OF_ROW))
-            named = self._text(pairs), self._measured.name
-            of_search = p_adjusted, self._prevalence, looked_at
+            named = self._text(best.pairs), self._measured.name
+            of_search = best.p_adjusted(highest), self._prevalence, looked_at
             found.append((*named, *sizes, *of_search, best.row["status"]))
-            inside = reduce(and_, (self.levels[i].codes == code for i, code in pairs))
+            inside = reduce(and_, (self.levels[i].codes == code for i, code in best.pairs))
             left, scan = left & ~inside, scan.without(best.grouping, best.number)
         if not found:  # a table without rows cannot say so
-            _LOG.info("no segment was found among the %s looked at", f"{looked_at:,}")
+            closest = self._differs_most(scan, left, limit, beyond=0.0)
+            _LOG.warning(self._of_none(closest, highest, looked_at))
         return found
 
-    def _differs_most(self, scan: Scan, left: pl.Series, limit: float) -> _Candidate | None:
-        """Return the segment of the rows left that differs most, if any does beyond the limit."""
+    def _of_none(self, closest: _Candidate | None, highest: Floats, looked_at: int) -> str:
+        """Return a sentence that says that nothing was found, and what came closest."""
+        said = f"no segment was found among the {looked_at:,} looked at"
+        if closest is None:
+            return f"{said}: none has enough rows to be judged"
+        moved, p = closest.row["difference"], closest.p_adjusted(highest)
+        return f"{said}; {self._text(closest.pairs)} differs most, by {moved:.3f} (p = {p:.2f})"
+
+    def _differs_most(
+        self, scan: Scan, left: pl.Series, limit: float, beyond: float | None = None
+    ) -> _Candidate | None:
+        """Return the segment of the rows left that differs most, if any does beyond the limit.
+
+        The limit is also that of the intervals, if a lower one is to be ``beyond``.
+        """
+        beyond = limit if beyond is None else beyond
         # At this level all intervals hold at once.
         comparison = Comparison(erf(limit / sqrt(2)), (), "others", None, self._measured)
         rows_of: dict[Grouping, dict[int, dict[str, Any]]] = {}
@@ -169,7 +192,7 @@ class Search:
         while True:
             grouping = max(z, key=lambda one: float(np.abs(z[one]).max()))
             number = int(np.abs(z[grouping]).argmax())
-            if abs(z[grouping][number]) <= limit:
+            if abs(z[grouping][number]) <= beyond:
                 return None
             if grouping in rows_of:
                 # Of two segments that are each other's rest the smaller is named.

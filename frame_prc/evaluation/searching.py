@@ -96,8 +96,8 @@ class SearchVerbs(Evaluated[FrameT]):
             n_looked_at``. The difference is from the others; interval and p-value are for the
             search as a whole, and ``status`` is ``"ok"``: what cannot be judged is not named. A
             find is beside those above it: what overlaps with one of them, and differs for no other
-            reason, is left out. If none is found, the number that was looked at is in the log
-            ``frame_prc``, at the level ``INFO``.
+            reason, is left out. If none is found, the log ``frame_prc`` warns how many were
+            looked at, and which differs most.
 
         Notes
         -----

@@ -141,7 +141,8 @@ def test_dates_in_text_are_dates_unless_one_is_none(here):
     found = many.prc.find_segments("late", "score", columns="day")
     assert found["segment"][0] == "day < 2024-01-08"
     assert_frame_equal(pl.read_parquet(here / "out.parquet"), found)
-    told = "frame-prc: no segment was found among the 4 looked at\n"
+    closest = "day >= 2024-01-22 differs most, by -0.035 (p = 0.21)"
+    told = f"frame-prc: no segment was found among the 4 looked at; {closest}\n"
     assert run(*asked, "-s", "noise") == (0, "", told)
     assert run("ap", "days.csv", *ASKED, "-b", "day", "-o", "out.parquet") == (0, "", "")
     assert pl.read_parquet(here / "out.parquet").schema["day"] == pl.Date

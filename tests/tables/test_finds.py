@@ -1,5 +1,7 @@
 """Segments that nobody named: the planted one is found, chance is not; numbers are as elsewhere."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -67,9 +69,13 @@ def test_other_measures_find_it_too(measure):
     assert found(rows(bad=(2, 1)), measure=measure)["segment"][0] == "site=2 & device=d1"
 
 
-def test_chance_is_seldom_found():
+def test_chance_is_seldom_found_and_then_what_came_closest_is_told(caplog):
     hits = sum(found(rows(seed, size=2000)).height > 0 for seed in range(30))
     assert hits <= 5  # at 5 %, more happen once in 3,000 times
+    told = r"no segment was found among the \d+ looked at; .* differs most, by .* \(p = (.*)\)"
+    p_values = [re.fullmatch(told, text)[1] for text in caplog.messages]
+    assert len(p_values) == 30 - hits
+    assert min(map(float, p_values)) >= 0.05
 
 
 @pytest.mark.thorough
