@@ -129,8 +129,10 @@ class Search:
         """Return the search among checked rows."""
         rows.check()
         used = rows.used().collect()
+        # By name: finds do not depend on the order in which columns are given.
+        by_name = dict(sorted(zip(rows.columns.key_dtypes, rows.keys, strict=True)))
         parts = on_each_thread(
-            rows.keys,
+            [*by_name.values()],
             lambda keys: [
                 levels_of(used[key], used["truth"], asked.quantiles, asked.fewest) for key in keys
             ],
@@ -224,7 +226,7 @@ class Search:
         return found
 
     def _text(self, pairs: Sequence[tuple[int, int]]) -> str:
-        names = [*self.rows.columns.key_dtypes]
+        names = sorted(self.rows.columns.key_dtypes)
         return " & ".join(f"{names[i]}{self.levels[i].texts[code - 1]}" for i, code in pairs)
 
     @cached_property

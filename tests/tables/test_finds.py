@@ -43,7 +43,7 @@ def found(frame, **asked):
 def test_the_segment_that_differs_is_found_first_and_alone(cluster):
     frame = rows(bad=(2, 1), clusters=None if cluster is None else 400)
     finds = found(frame, cluster=cluster, details=True)
-    assert finds["segment"].to_list() == ["site=2 & device=d1"]
+    assert finds["segment"].to_list() == ["device=d1 & site=2"]
     [row] = finds.to_dicts()
     inside = frame.filter(site=2, device="d1")
     assert (row["n"], row["n_pos"]) == (inside.height, inside["late"].sum())
@@ -66,7 +66,7 @@ def test_numbers_are_those_of_compare_segments():
 
 @pytest.mark.parametrize("measure", ["average_precision", "roc_auc"])
 def test_other_measures_find_it_too(measure):
-    assert found(rows(bad=(2, 1)), measure=measure)["segment"][0] == "site=2 & device=d1"
+    assert found(rows(bad=(2, 1)), measure=measure)["segment"][0] == "device=d1 & site=2"
 
 
 def test_chance_is_seldom_found_and_then_what_came_closest_is_told(caplog):
@@ -111,7 +111,7 @@ def test_dates_and_missing_values_are_levels_too():
     assert any(name.startswith("day >= 2024-05-") for name in names)
 
 
-def test_the_order_and_the_kind_of_the_rows_do_not_matter():
+def test_the_order_of_the_columns_and_rows_and_the_kind_of_these_do_not_matter():
     frame = rows(bad=(2, 1))
     expected = found(frame, details=True)
     assert_frame_equal(
@@ -119,6 +119,7 @@ def test_the_order_and_the_kind_of_the_rows_do_not_matter():
     )
     assert_frame_equal(found(frame.lazy(), details=True).collect(), expected)
     assert_frame_equal(pl.from_pandas(found(frame.to_pandas(), details=True)), expected)
+    assert_frame_equal(found(frame, details=True, columns=COLUMNS[::-1]), expected)
     ev = frame_prc.evaluate(frame, "late", "score", by=COLUMNS)
     assert_frame_equal(ev.find_segments(details=True), expected)
 
