@@ -138,6 +138,8 @@ class Evaluation:
                 lambda: None if pairs is None else self._found.compared(pairs, pooled=True),
                 lambda: self.curves,
                 lambda: self.budgets,
+                # It refuses scores that are no probabilities, whatever is written.
+                lambda: self.reliability if "reliability" in self.options.sections else None,
             ]
         )
 
@@ -489,7 +491,7 @@ class Evaluation:
         segments = self.segments.height
         return 1 if segments == 1 or segments >= _MOST_PANELS else 1 + segments
 
-    @property
+    @cached_property
     def reliability(self) -> pl.DataFrame:
         """As :func:`frame_prc.reliability` for all rows, and for the segments if they are few.
 

@@ -15,7 +15,7 @@ import pytest
 from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
-from frame_prc import OptionError
+from frame_prc import DataError, OptionError
 from frame_prc._report import page as page_module
 from frame_prc._report.sentences import last_day, unit_of
 
@@ -251,6 +251,14 @@ def test_an_order_that_is_not_there_is_asked_for(tmp_path, by, found):
     said = re.escape(f"sections= has 'time', and {found}. Allowed: one key that is a time")
     with pytest.raises(OptionError, match=said):
         ROWS.prc.report(tmp_path / "r.json", "truth", TWO, by=by, sections="time")
+
+
+@pytest.mark.parametrize("name", ["r.html", "r.json"])
+def test_scores_that_are_no_probabilities_have_no_section_of_them(tmp_path, name):
+    df = ROWS.with_columns(pl.col("good") + 2)
+    with pytest.raises(DataError, match=r"column '\w+' has .* rows outside 0 to 1"):
+        df.prc.report(tmp_path / name, "truth", TWO, by="segment", sections="reliability")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("count", [23, 24])
