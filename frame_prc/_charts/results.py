@@ -16,6 +16,7 @@ from frame_prc._charts.summary import time_axis
 from frame_prc._charts.summary_data import milliseconds
 from frame_prc._charts.summary_panels import PADDING
 from frame_prc._charts.text import (
+    LABEL_LIMIT,
     column_title,
     end_of,
     joined,
@@ -23,6 +24,7 @@ from frame_prc._charts.text import (
     make_unique,
     safe,
     short,
+    short_name,
 )
 from frame_prc._inference.estimates import measure_of
 from frame_prc._lazy import parts_by
@@ -127,7 +129,7 @@ class _Result:
     def base(self, value: str) -> AnyChart:
         """Return the rows that have a value, each in a row of the chart, in their order."""
         names = self.frame["shown_name"].to_list()
-        axis = alt.Axis(labelLimit=260, title=None, domain=False)
+        axis = alt.Axis(labelLimit=LABEL_LIMIT, title=None, domain=False)
         rows = alt.Chart(self.frame.drop_nulls(value))
         return rows.encode(y=alt.Y("shown_name:N", sort=names, axis=axis))
 
@@ -194,7 +196,7 @@ def _named(
 ) -> _Result:
     """Return a table with safe names, and the text of the keys that tell rows apart, if asked."""
     texts = [key_texts(frame[key], key) for key in own]
-    names = [short(joined(row)) for row in zip(*texts, strict=True)]
+    names = [short_name(row) for row in zip(*texts, strict=True)]
     names = names or [otherwise or ""] * frame.height
     shown = [pl.Series("shown_name", make_unique(names), pl.String)] if otherwise else []
     # Vega reads dots, brackets and quotes in the name of a column as more than a name.

@@ -17,7 +17,9 @@ from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, FEW_POSITIVES, F
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import MODEL, Target
 
-_LONGEST_LABEL = 40
+_LONGEST_LABEL, _LONGEST_OF_MANY, _MANY_KEYS = 40, 60, 3
+_BETWEEN = " · "
+LABEL_LIMIT = 400  # pixels of a side axis, which holds the longest of its names
 _LOW = 0.5  # an axis ends earlier if all values lie below it
 _MIDNIGHT = time(0)
 # In an HTML page these would end the script that holds the chart, or hide its end.
@@ -56,7 +58,17 @@ def short(text: str, most: int = _LONGEST_LABEL) -> str:
 
 def joined(parts: Iterable[str]) -> str:
     """Return the texts of several keys as one."""
-    return " · ".join(parts)
+    return _BETWEEN.join(parts)
+
+
+def short_name(parts: Sequence[str]) -> str:
+    """Return the texts of several keys as one; if it is too long, the longest of them are cut."""
+    most = _LONGEST_LABEL if len(parts) < _MANY_KEYS else _LONGEST_OF_MANY
+    room = most - len(_BETWEEN) * (len(parts) - 1)
+    if sum(map(len, parts)) <= room or room < len(parts):
+        return short(joined(parts), most)
+    each = next(n for n in range(room, 0, -1) if sum(min(len(one), n) for one in parts) <= room)
+    return joined(short(one, each) for one in parts)
 
 
 def make_unique(texts: Sequence[str]) -> list[str]:
@@ -127,7 +139,7 @@ def with_names(
 ) -> pl.DataFrame:
     """Add the name of each group of rows, which are numbered by :func:`number_by`."""
     groups = table.unique(number, keep="first").sort(number)
-    texts = [short(joined(row)) for row in groups.select(keys).iter_rows()] if keys else []
+    texts = [short_name(row) for row in groups.select(keys).iter_rows()] if keys else []
     names = pl.Series(name, make_unique(texts or [without_keys]), pl.String)
     return table.with_columns(names.gather(table[number]))
 

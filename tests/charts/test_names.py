@@ -23,6 +23,7 @@ from kinds import every_kind
 from layers import also
 
 import frame_prc
+from frame_prc._charts.text import short_name
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -126,6 +127,16 @@ def test_names_too_long_to_be_drawn_keep_both_ends():
         ("Department of Regional Sal", "…", "rations, East"),
         ("Department of Regional Sal", "…", "rations, West"),
     ]
+
+
+def test_of_several_keys_the_longest_is_cut():
+    whole = ["north-west", "smartphone", "spring-sale-2024"]
+    assert short_name(whole) == "north-west · smartphone · spring-sale-2024"
+    long = short_name([*whole[:2], "a" * 50 + "z"])
+    assert long.startswith("north-west · smartphone · aaa")
+    assert long.endswith("z")
+    assert len(long) == 60
+    assert len(short_name(["b" * 90, "c" * 90])) <= 40
 
 
 def _ones(values):
