@@ -13,7 +13,6 @@ import polars as pl
 
 from frame_prc._charts.options import LARGE, AnyChart, Look
 from frame_prc._charts.text import (
-    LABEL_LIMIT,
     count_text,
     digits_of,
     joined,
@@ -219,7 +218,7 @@ def point_table(points: pl.DataFrame, look: Look, *, ascending: bool) -> AnyChar
 def table(cells: Any, names: Sequence[str], titles: Sequence[str], look: Look) -> AnyChart:
     """Return a chart of cells as a table, from ``name, column, text``, with titles of columns."""
     header = alt.Axis(orient="top", labelAngle=0, grid=False, domain=False, title=None)
-    side = alt.Axis(title=None, labelLimit=LABEL_LIMIT, grid=False)
+    side = alt.Axis(title=None, grid=False)
     text = cells.mark_text(color=look.text, fontSize=11, align="center")
     return text.encode(
         x=alt.X("column:N", sort=list(titles), axis=header),

@@ -110,6 +110,7 @@ class Look:
                 "ticks": False,
                 "gridWidth": 0.6,
                 "labelPadding": 4,
+                "labelLimit": 0,
                 "labelFlush": False,  # keeps the first and last label centred on their ticks
                 "titleFontWeight": "normal",
             },

@@ -16,7 +16,6 @@ from frame_prc._charts.summary import time_axis
 from frame_prc._charts.summary_data import milliseconds
 from frame_prc._charts.summary_panels import PADDING
 from frame_prc._charts.text import (
-    LABEL_LIMIT,
     column_title,
     end_of,
     joined,
@@ -129,7 +128,7 @@ class _Result:
     def base(self, value: str) -> AnyChart:
         """Return the rows that have a value, each in a row of the chart, in their order."""
         names = self.frame["shown_name"].to_list()
-        axis = alt.Axis(labelLimit=LABEL_LIMIT, title=None, domain=False)
+        axis = alt.Axis(title=None, domain=False)
         rows = alt.Chart(self.frame.drop_nulls(value))
         return rows.encode(y=alt.Y("shown_name:N", sort=names, axis=axis))
 

@@ -13,15 +13,7 @@ import polars as pl
 from frame_prc._charts.marks import tooltips
 from frame_prc._charts.options import AnyChart, Look
 from frame_prc._charts.summary_data import SummaryData, difference_domain, split_keys, uncertain
-from frame_prc._charts.text import (
-    LABEL_LIMIT,
-    column_title,
-    count_text,
-    number_by,
-    safe,
-    short,
-    ticks,
-)
+from frame_prc._charts.text import column_title, count_text, number_by, safe, short, ticks
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW, RANDOM
 from frame_prc._lazy import key_names
@@ -301,7 +293,6 @@ class RowPanels(SummaryMarks):
         axis = alt.Axis(
             title=None,
             labels=labels,
-            labelLimit=LABEL_LIMIT,
             grid=labels,
             labelFontWeight=bold if self.data.whole else alt.Undefined,
         )

@@ -19,7 +19,6 @@ from frame_prc._request.specs import MODEL, Target
 
 _LONGEST_LABEL, _LONGEST_OF_MANY, _MANY_KEYS = 40, 60, 3
 _BETWEEN = " · "
-LABEL_LIMIT = 400  # pixels of a side axis, which holds the longest of its names
 _LOW = 0.5  # an axis ends earlier if all values lie below it
 _MIDNIGHT = time(0)
 # In an HTML page these would end the script that holds the chart, or hide its end.

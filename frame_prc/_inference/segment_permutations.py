@@ -197,12 +197,12 @@ class _Grouped:
     @cached_property
     def weight(self) -> Floats:
         """The weight of each row."""
-        return self.weighed(self.places[1:]) - self.weighed(self.places[:-1])
+        return np.diff(self.weighed(self.places))
 
     @cached_property
     def square(self) -> Floats:
         """The squared weight of each row."""
-        return self.squared(self.places[1:]) - self.squared(self.places[:-1])
+        return np.diff(self.weighed(self.places, power=2))
 
     @cached_property
     def total(self) -> Floats:
@@ -210,17 +210,14 @@ class _Grouped:
         return np.diff(self.weighed(self.starts))
 
     @property
-    def square_total(self) -> Floats:
-        """The squared weights of each segment."""
-        return np.diff(self.squared(self.starts))
+    def effective(self) -> Floats:
+        """The number of rows of equal weight that would tell as much of each segment."""
+        found: Floats = self.total**2 / np.diff(self.weighed(self.starts, power=2))
+        return found
 
-    def weighed(self, ends: Places) -> Floats:
-        """Return the weight of the first rows, up to each of some places."""
-        return ends.astype(np.float64) if self._sums is None else self._sums[0][ends]
-
-    def squared(self, ends: Places) -> Floats:
-        """Return the squared weights of the first rows, up to each of some places."""
-        return ends.astype(np.float64) if self._sums is None else self._sums[1][ends]
+    def weighed(self, ends: Places, power: int = 1) -> Floats:
+        """Return the weight, or its square, of the first rows, up to each of some places."""
+        return ends.astype(np.float64) if self._sums is None else self._sums[power - 1][ends]
 
     def summed(self, values: Floats) -> Floats:
         """Return the sum of values of the rows of each segment."""
@@ -419,7 +416,7 @@ class SegmentRows:
             on_negative += below[pos.segment]
         squares = pos.summed(pos.square * on_positive**2 + steps.passed * on_negative**2)
         squares += steps.left * below**2
-        effective = total**2 / pos.square_total
+        effective = pos.effective
         variance = squares / total**2 * effective / (effective - 1)
         return area, shortfall, variance, effective
 
@@ -432,7 +429,7 @@ class SegmentRows:
         area, shortfall = (pos.summed(pos.weight * x) / pos.total for x in (1 - missed, missed))
         variance, numbers = np.zeros(self.segments), []
         for own, placement in ((pos, 1 - missed), (neg, passed)):
-            number = own.total**2 / own.square_total
+            number = own.effective
             squares = own.summed(own.square * (placement - area[own.segment]) ** 2)
             variance += squares / own.total**2 * number / (number - 1)
             numbers.append(number)
@@ -454,8 +451,8 @@ class SegmentRows:
         return _Steps(
             tp=pos.weighed(last) - pos.weighed(pos.starts)[pos.segment],
             fp=neg.weighed(above) - neg.weighed(neg.starts)[pos.segment],
-            passed=neg.squared(above) - neg.squared(before),
-            left=neg.squared(neg.starts[1:]) - neg.squared(ends),
+            passed=neg.weighed(above, power=2) - neg.weighed(before, power=2),
+            left=neg.weighed(neg.starts[1:], power=2) - neg.weighed(ends, power=2),
             first=first,
             rows=pos,
         )

@@ -151,7 +151,7 @@ MOST_THRESHOLDS = 1_000_000
 BELOW, ABOVE = "below", "above"
 
 # Float64 does not hold all of their numbers.
-WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
+_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 _FLOAT_DIGITS = 15
 
 _SCORE = pl.col("score")
@@ -255,6 +255,5 @@ def threshold_dtype(score: pl.DataType) -> pl.DataType:
 
 def may_be_rounded(score: pl.DataType) -> bool:
     """Return whether a score of this dtype may be another number as a threshold."""
-    if isinstance(score, pl.Decimal):
-        return score.precision is None or score.precision > _FLOAT_DIGITS
-    return score in WIDE_INTEGERS
+    is_long = isinstance(score, pl.Decimal) and (score.precision or _DECIMALS) > _FLOAT_DIGITS
+    return is_long or score in _WIDE_INTEGERS

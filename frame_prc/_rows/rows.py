@@ -217,22 +217,20 @@ class Rows(Execution):
         Long integers and decimals that Float64 rounds to one number are then tied: the counts at a
         threshold are those of ``score >= threshold``.
         """
-        if not any(map(self._is_rounded, range(len(self.columns.scores)))):
+        if not self._may_be_rounded:
             return self
-        dtype = threshold_dtype(self.score_dtype)
-        make = lambda: self.frame.with_columns(pl.col("score").cast(dtype))  # noqa: E731
-        frame = self.keep("by threshold", make)
-        return replace(self, frame=frame, score_dtype=dtype)
+        score = pl.col("score").cast(threshold_dtype(self.score_dtype))
+        frame = self.keep("by threshold", lambda: self.frame.with_columns(score))
+        return replace(self, frame=frame, score_dtype=threshold_dtype(self.score_dtype))
 
-    def _is_rounded(self, place: int) -> bool:
-        """Return whether some scores may be rounded as thresholds."""
-        if not may_be_rounded(self.score_dtype):
-            return False
-        if self.values is None or self.score_dtype.is_decimal():
-            return True
-        scores = self.values[f"score_{place}"]
-        ends: Any = scores.min(), scores.max()
-        return any(abs(end or 0) > _EXACT for end in ends)
+    @property
+    def _may_be_rounded(self) -> bool:
+        """Return whether some scores may be other numbers as thresholds."""
+        wide = may_be_rounded(self.score_dtype)
+        if not wide or self.values is None or self.score_dtype.is_decimal():
+            return wide
+        sizes = self.values.select(pl.col(r"^score_\d+$").cast(pl.Float64).abs().max())
+        return any(size and size > _EXACT for size in sizes.row(0))
 
     def pooled(self) -> Rows:
         """Return rows of one segment, or one per model."""

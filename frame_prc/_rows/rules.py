@@ -18,7 +18,7 @@ from typing import Generic
 import polars as pl
 
 from frame_prc._formulas import ExprT, library, without_nan
-from frame_prc._request.values import WIDE_INTEGERS, Bins, literal
+from frame_prc._request.values import Bins, literal, may_be_rounded
 from frame_prc._rows.columns import Column, Columns, is_whole, role_name
 from frame_prc.exceptions import DataError, shown
 
@@ -227,7 +227,7 @@ def exact_rules(scores: Sequence[Column], col: Callable[[str], ExprT]) -> list[R
             shell_hint="run the command once for each score",
         )
         for column, score in named
-        if column.dtype in WIDE_INTEGERS or column.dtype.is_decimal()
+        if may_be_rounded(column.dtype)
     ]
 
 
