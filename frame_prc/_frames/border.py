@@ -176,11 +176,16 @@ def is_frame(value: object) -> TypeGuard[AnyFrame]:
     return is_arrow(value) and engine_of(value) is None and not is_refused(value)
 
 
-def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = True) -> None:
+def check_frame(
+    frame: object, *, engines: bool = False, takes_counts: bool = True, is_result: bool = False
+) -> None:
     """Raise an error if this is not a frame of a known kind; ``engines`` allows theirs too."""
     if engines and engine_of(frame):
         return
     refuse_engine(frame, takes_counts=takes_counts)
+    if is_result and not is_frame(frame):
+        told = f"plot_table() is given a value of type {type_name(frame)}"
+        raise FrameError(told, "a table that a verb returned, such as that of summary()")
     if not is_frame(frame):
         raise FrameError(
             f"cannot evaluate a frame of type {type_name(frame)}",

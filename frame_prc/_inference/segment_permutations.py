@@ -30,6 +30,7 @@ from frame_prc._inference.resamples import Floats, Integers
 
 Places: TypeAlias = npt.NDArray[np.intp]
 Labels: TypeAlias = npt.NDArray[np.unsignedinteger]
+Names: TypeAlias = Container[int] | None  # of the segments that a gap is of; of all
 
 # The draws, a multiple of those between two looks at their hits, and the hits that end them.
 DRAWS, _BETWEEN_LOOKS, _HITS = 999, 111, 20
@@ -53,9 +54,7 @@ class Null:
     inflation: float
 
 
-def null_of(
-    rows: pl.DataFrame, measure: str, odds: float | None, named: Container[int]
-) -> Null | None:
+def null_of(rows: pl.DataFrame, measure: str, odds: float | None, named: Names) -> Null | None:
     """Return what draws show, or nothing if fewer than two segments can be compared.
 
     ``rows`` have ``segment``, a number; ``tie``, which ascends in ranking order; ``retrieved``,
@@ -239,13 +238,7 @@ class SegmentRows:
     named: npt.NDArray[np.bool_] | None = None  # those the gap is of
 
     @classmethod
-    def of(
-        cls,
-        rows: pl.DataFrame,
-        measure: str,
-        odds: float | None,
-        named: Container[int] | None = None,
-    ) -> SegmentRows:
+    def of(cls, rows: pl.DataFrame, measure: str, odds: float | None, named: Names) -> SegmentRows:
         # By their sizes: what is drawn must not depend on the order of the names.
         sizes = rows.group_by("segment").agg(pl.len(), pl.col("positive").sum())
         names = sizes.sort("len", "positive", "segment")["segment"]

@@ -544,12 +544,8 @@ def _watched(found: Evaluation) -> tuple[str, str, str]:
         return _NO_WATCH, f": {periods:,} {unit}{'s' * (periods != 1)}{reason}", ""
     if "alarm" not in looked["conclusion"]:
         after = f"no {unit} after {found.reference_text}"
-        small = looked.filter(model=found.best)["conclusion"] == "undecided"
-        weak = (
-            f"; {small.sum():,} of {len(small):,} are too small to tell alone"
-            if small.any()
-            else ""
-        )
+        few = looked.filter(model=found.best, conclusion="undecided").height
+        weak = f"; {few:,} {unit}{'s' * (few != 1)} cannot tell alone" if few else ""
         return "No alarm", f": {after} is lower by more than chance{weak}", ""
     counts = {model: _alarms(looked.filter(model=model), found) for model in found.models}
     count, first = counts.pop(found.best)

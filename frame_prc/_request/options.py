@@ -296,12 +296,9 @@ def asked_by(name: str, value: object, role: str | None = None) -> str:
 
 
 def percent_hint(name: str, value: Any, role: str | None = None) -> str | None:
-    return f"{value} % is {asked_by(name, value / 100, role)}" if is_percent(value) else None
-
-
-def is_percent(value: Any) -> bool:
-    """Return whether a number that is no share may be meant as one, in percent."""
-    return is_number(value) and 2 <= value <= 100  # noqa: PLR2004
+    """Return how to ask for a number that is no share and may be meant as one, in percent."""
+    is_percent = is_number(value) and 2 <= value <= 100  # noqa: PLR2004
+    return f"{value} % is {asked_by(name, value / 100, role)}" if is_percent else None
 
 
 def is_list(value: object) -> TypeGuard[Iterable[Any]]:

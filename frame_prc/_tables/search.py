@@ -154,10 +154,12 @@ class Search:
             )
         allowed = max(int((1 - asked.level) * (len(highest) + 1) + _ROUNDING) - 1, 0)
         limit = float(highest[allowed])
+        # At this level all intervals hold at once.
+        at = Comparison(erf(limit / sqrt(2)), (), "others", None, self._measured)
         found: list[tuple[object, ...]] = []
         left = pl.repeat(value=True, n=self.used.height, eager=True)
         while len(found) < _MOST_FINDS:
-            best = self._differs_most(scan, left, limit)
+            best = self._differs_most(scan, left, at, limit)
             if best is None:
                 break
             sizes = (best.row[name] for name in ("n", "n_pos", *_OF_ROW))
@@ -167,7 +169,7 @@ class Search:
             inside = reduce(and_, (self.levels[i].codes == code for i, code in best.pairs))
             left, scan = left & ~inside, scan.without(best.grouping, best.number)
         if not found:  # a table without rows cannot say so
-            closest = self._differs_most(scan, left, limit, beyond=0.0)
+            closest = self._differs_most(scan, left, at, 0.0)
             _LOG.warning(self._of_none(closest, highest, looked_at))
         return found
 
@@ -180,21 +182,15 @@ class Search:
         return f"{said}; {self._text(closest.pairs)} differs most, by {moved:.3f} (p = {p:.2f})"
 
     def _differs_most(
-        self, scan: Scan, left: pl.Series, limit: float, beyond: float | None = None
+        self, scan: Scan, left: pl.Series, at: Comparison, limit: float
     ) -> _Candidate | None:
-        """Return the segment of the rows left that differs most, if any does beyond the limit.
-
-        The limit is also that of the intervals, if a lower one is to be ``beyond``.
-        """
-        beyond = limit if beyond is None else beyond
-        # At this level all intervals hold at once.
-        comparison = Comparison(erf(limit / sqrt(2)), (), "others", None, self._measured)
+        """Return the segment of the rows left that differs most, if any does beyond the limit."""
         rows_of: dict[Grouping, dict[int, dict[str, Any]]] = {}
         z = {one: np.nan_to_num(of) for one, of in scan.z.items()}
         while True:
             grouping = max(z, key=lambda one: float(np.abs(z[one]).max()))
             number = int(np.abs(z[grouping]).argmax())
-            if abs(z[grouping][number]) <= beyond:
+            if abs(z[grouping][number]) <= limit:
                 return None
             if grouping in rows_of:
                 # Of two segments that are each other's rest the smaller is named.
@@ -202,7 +198,7 @@ class Search:
                 rows = rows_of[grouping]
                 smallest = min(map(int, near), key=lambda place: rows[place]["n_pos"])
                 return _Candidate(grouping, smallest, rows[smallest])
-            compared = rows_of[grouping] = self._compared(grouping, left, comparison)
+            compared = rows_of[grouping] = self._compared(grouping, left, at)
             shown = np.flatnonzero(z[grouping])
             z[grouping] = np.zeros(grouping.size)
             z[grouping][shown] = [compared[place]["z"] for place in map(int, shown)]

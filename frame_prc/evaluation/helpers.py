@@ -10,15 +10,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._engines.engine import engine_of
-from frame_prc._frames.border import (
-    FrameT,
-    apply_all,
-    check_frame,
-    is_frame,
-    scan,
-    scan_all,
-    source_of,
-)
+from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, scan_all, source_of
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
@@ -90,12 +82,7 @@ def plot_table(
     """
     from frame_prc._charts.options import chart_look, check_altair
 
-    if not is_frame(frame) and engine_of(frame) is None:
-        raise FrameError(
-            f"plot_table() is given a value of type {type_name(frame)}",
-            "a table that a verb returned, such as df.prc.summary('truth', 'score', by='region')",
-        )
-    check_frame(frame, takes_counts=False)
+    check_frame(frame, takes_counts=False, is_result=True)
     check_altair("plot_table")
     from frame_prc._charts.results import draw_result  # now that Altair is there
 

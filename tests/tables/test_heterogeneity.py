@@ -457,7 +457,9 @@ def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
     single = df.select(
         "score", positive="truth", number="week", weight=weight or pl.lit(1.0), size=pl.lit(1)
     )
-    rows = segment_permutations.SegmentRows.of(_ranked(single, ascending=False), measure, odds)
+    rows = segment_permutations.SegmentRows.of(
+        _ranked(single, ascending=False), measure, odds, None
+    )
     order = ["score", "truth", *([weight] if weight else [])]
     first = [name == "score" for name in order]
     ordered = df.sort(order, descending=first, nulls_last=True)
@@ -480,7 +482,7 @@ def test_draws_end_at_the_twentieth_hit_or_far_below_the_segments():
             "score", positive="truth", number="week", weight=pl.lit(1.0), size=pl.lit(1)
         )
         ranked = _ranked(single, ascending=False)
-        rows = segment_permutations.SegmentRows.of(ranked, "average_precision", None)
+        rows = segment_permutations.SegmentRows.of(ranked, "average_precision", None, None)
         excess = segment_permutations.Spread(*rows.drawn(range(999)).T).excess
         with np.errstate(all="ignore"):
             [hits] = np.nonzero(excess >= rows.spread(rows.labels).excess)
