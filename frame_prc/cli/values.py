@@ -79,6 +79,8 @@ def row_numbers(texts: Sequence[str]) -> list[float | Top]:
 def integers(text: str) -> list[int | str] | int | str:
     """Return one integer, or several; what is none stays text."""
     found = list(map(plain, pieces([text])))
+    if any(isinstance(one, str) for one in found):
+        return text
     return found if len(found) > 1 else found[0]
 
 

@@ -111,6 +111,9 @@ ap rows.csv -t late -s score -o folder
 ap rows.csv -t late -s score -o /proc/t.csv
     '/proc/t.csv' cannot be written: No such file or directory. Hint: nothing was changed there;
     try another folder.
+monitor rows.csv -t late -s score -b region --over region --plan (8,12)
+    --plan '(8,12)' is not a plan. Allowed: two integers: 2 to 1,000 periods of reference, and 1 to
+    1,000 looks. Hint: --plan 12,52 compares each week of a year with the twelve weeks before it.
 ap rows.csv -t late -s score -o t.csv -f csv
     --format is given with --output. Allowed: one of them. Hint: the suffix of the file sets the
     format.
