@@ -119,6 +119,28 @@ class Choice:
         asked = self._asked.clip(0.0, 1.0)
         return self.of.lib.min_horizontal(asked, 1 - asked) * self.number()
 
+    def too_high(self, *around: Any) -> Any:
+        """Return how much too high a measure is on average as a row of a class is the threshold.
+
+        That many of the class are reached, not the share asked for. And other rows have as many of
+        the other class above ``i / (n + 1)`` of this one as these have above the i-th of its n.
+        ``around`` are the positives and the negatives around the threshold.
+        """
+        col, lib = self.of.lib.col, self.of.lib
+        if self.target.criterion not in ("recall", "fpr"):
+            return lib.lit(0.0)
+        moves = (col("on_tp") - col("on_fn"), col("on_fp") - col("on_tn"))
+        sums = (self.of.cols("positives", "n_tp"), self.of.cols("negatives", "n_fp"))
+        classes = [*zip(sums, self.of.weights_of_rows(), around, moves, strict=True)]
+        own, other = classes if self.target.criterion == "recall" else classes[::-1]
+        (total, reached), row, near, moved_by = own
+        # At a false positive rate all positives above the next negative are reached.
+        further = -self._asked if self.target.criterion == "recall" else 1 - self._asked
+        beyond = reached - self._asked * total
+        place = (beyond + further * row) / near
+        of_others = lib.when(near > 0).then(place * other[2] * other[3]).otherwise(0.0)
+        return beyond * moved_by + of_others
+
     def number(self) -> Any:
         """Return the effective number of rows that the share is one of."""
         classes = {"recall": ("positives",), "fpr": ("negatives",)}
@@ -130,11 +152,12 @@ class Choice:
         return effective_number(weight, squares)
 
 
-def moved(points: Any, of_choice: Sequence[Any], of: Dialect) -> Any:
+def moved(points: Any, choice: Choice, of_choice: Sequence[Any], of: Dialect) -> Any:
     """Add to the influence of a row in each cell that of the threshold, which it moves."""
     col, when = of.lib.col, of.lib.when
     tp, fp = (col(f"lower_{cell}") - col(f"higher_{cell}") for cell in ("tp", "fp"))
     around = points.with_columns(
+        too_high=choice.too_high(tp, fp),
         positive_around=when(tp + fp > 0).then(tp / (tp + fp)),
         **{f"{name}_of_choice": one for name, one in zip(INFLUENCE, of_choice, strict=True)},
     )
@@ -380,8 +403,9 @@ class AtThreshold(TiedMeasure):
         if self._moves:
             kept = _KEPT[self.at.criterion]
             of_choice = [kept.influence(cell, of) for cell in range(len(CELLS))]
-            valued = moved(valued, of_choice, of)
-            valued = _where(Choice(self.at, of).is_met(n_tp, n_fp), valued, of)
+            choice = Choice(self.at, of)
+            valued = moved(valued, choice, of_choice, of)
+            valued = _where(choice.is_met(n_tp, n_fp), valued, of)
         if not self.is_of_rows:
             valued = valued.with_columns(has_threshold=~of.lib.col("held").is_null())
             valued = _where(of.lib.col("has_threshold"), valued, of)
@@ -402,6 +426,12 @@ class AtThreshold(TiedMeasure):
         return measured.with_columns(
             perfect.otherwise(of.lib.col(IS_FEW)).alias(IS_FEW), has_measure=~estimate.is_null()
         )
+
+    def bias(self, of: Dialect) -> Any:
+        """Return how much too high it is at a threshold that moves, in the row that opens."""
+        if not self._moves:
+            return super().bias(of)
+        return of.lib.when(of.lib.col(OPENS)).then(of.lib.col("too_high")).otherwise(0.0)
 
     def _below(self, reached: Any, of: Dialect) -> list[Any]:
         """Return how much of a positive row, and of a negative one, is below the line."""

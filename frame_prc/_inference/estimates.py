@@ -316,11 +316,6 @@ def few_at_odds(count: Any, odds: Any, k: Any) -> Any:
     return (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k**0.5)
 
 
-def unbiased() -> pl.Expr:
-    """Return a measure less its bias: the average precision of few rows is too high on average."""
-    return pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0)
-
-
 def unbiased_variance(measure: Measure) -> pl.Expr:
     """Return the variance of a measure, null where the rows do not tell it."""
     m, variance = pl.col("n_effective"), pl.col("variance")

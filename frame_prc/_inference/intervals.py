@@ -135,7 +135,7 @@ def with_interval(
     )
     table = table.with_columns(**_logit_limits(area, shortfall, measure))
     if not is_boyd:
-        table = table.with_columns(_lower_without_bias()).with_columns(**_at_edges(interval))
+        table = table.with_columns(_lower_without_bias(measure)).with_columns(**_at_edges(interval))
     if measure is not None and measure.is_share:
         high = as_of_none(pl.col("ci_high"), pl.col("n_trials"), interval.tail)
         table = table.with_columns(ci_high=high)
@@ -155,17 +155,23 @@ def _logit_limits(area: pl.Expr, shortfall: pl.Expr, measure: Measure | None) ->
     return limits_of(area, shortfall, (-half).exp())
 
 
-def _lower_without_bias() -> pl.Expr:
+def _lower_without_bias(measure: Measure | None) -> pl.Expr:
     """Return the lower limit of an area that is too high on average: from it less its bias.
 
     The bias is null where it is not known. The upper limit stays, so the interval covers more, not
     less, where the bias is badly estimated.
     """
-    bias, low, estimate = pl.col("bias"), pl.col("ci_low"), pl.col(ESTIMATE)
-    # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
-    less = pl.max_horizontal(estimate - bias, estimate / 10)
-    lower = _logit_limits(less, 1 - less, None)["ci_low"]
+    bias, low, less = pl.col("bias"), pl.col("ci_low"), unbiased()
+    lower = _logit_limits(less, 1 - less, measure)["ci_low"]
     return pl.when((bias > 0) & (lower < low)).then(lower).otherwise(low).alias("ci_low")
+
+
+def unbiased() -> pl.Expr:
+    """Return a measure less its bias: the average precision of few rows is too high on average."""
+    # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
+    least, most = pl.col(ESTIMATE) / 10, 1 - pl.col(SHORTFALL) / 10
+    less = pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0)
+    return pl.max_horizontal(pl.min_horizontal(less, most), least)
 
 
 def _at_edges(interval: Interval) -> dict[str, pl.Expr]:

@@ -30,11 +30,16 @@ from frame_prc._formulas import normal_quantile, told_by
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
-    unbiased,
     unbiased_variance,
     with_few_scores,
 )
-from frame_prc._inference.intervals import check_method, status_of, status_of_limits, with_interval
+from frame_prc._inference.intervals import (
+    check_method,
+    status_of,
+    status_of_limits,
+    unbiased,
+    with_interval,
+)
 from frame_prc._inference.row_influence import numbered, with_influences
 from frame_prc._lazy import aggregated, beside, concat, in_order, left_join
 from frame_prc._request.specs import Comparison, Interval, Measured

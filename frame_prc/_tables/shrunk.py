@@ -13,11 +13,10 @@ from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
-    unbiased,
     unbiased_variance,
     with_few_scores,
 )
-from frame_prc._inference.intervals import check_method
+from frame_prc._inference.intervals import check_method, unbiased
 from frame_prc._lazy import parts_by
 from frame_prc._request.specs import Interval, Measured
 from frame_prc._rows.rows import DROPPED, Rows

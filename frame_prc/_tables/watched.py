@@ -18,11 +18,10 @@ from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
-    unbiased,
     unbiased_variance,
     with_few_scores,
 )
-from frame_prc._inference.intervals import check_method
+from frame_prc._inference.intervals import check_method, unbiased
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, join, left_join, parts_by
 from frame_prc._lazy import over as within
