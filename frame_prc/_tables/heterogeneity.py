@@ -41,9 +41,9 @@ _FEWEST = 2  # segments that can differ
 _AREA, _SHORTFALL = pl.col(ESTIMATE), pl.col(SHORTFALL)
 _NUMBER = pl.col("segment").cast(pl.Int64)
 
-# By simulation: with so many segments, so few positives in each, or so few of them that are missing
-# from a perfect ranking, chi-square rejects too often.
-_MANY_SEGMENTS, _FEW_POSITIVES, _FEW_MISPLACED = 20, 50, 10
+# By simulation: with so many segments, so few positives or negatives in each, or so few positives
+# that are missing from a perfect ranking, chi-square rejects too often.
+_MANY_SEGMENTS, _FEW_OF_A_CLASS, _FEW_MISPLACED = 20, 50, 10
 # Of the area under the ROC curve it rejected 8 to 9 % with 5 segments of 100 rows of a class.
 _FEW_OF_BOTH_CLASSES = 200
 # A permutation of more rows takes longer than a user who did not ask for it would wait, or any.
@@ -172,15 +172,15 @@ class Heterogeneity(Table):
             "number",
             rows=over(pl.col("rows").sum(), rows.model_keys),
             compared=over(used.sum(), rows.model_keys),
-            positives=over(pl.when(used).then("positives").mean(), rows.model_keys),
+            scarcer=over(pl.when(used).then("scarcer").mean(), rows.model_keys),
             misplaced=over(pl.when(used).then("misplaced").mean(), rows.model_keys),
         )
         is_asked = self.test == "permutation"
         of_both = measure_of(self.measured).of_both_classes
-        few_positives = _FEW_OF_BOTH_CLASSES if of_both else _FEW_POSITIVES
+        few = _FEW_OF_BOTH_CLASSES if of_both else _FEW_OF_A_CLASS
         many = (
             (pl.col("compared") >= _MANY_SEGMENTS)
-            | (pl.col("positives") < few_positives)
+            | (pl.col("scarcer") < few)
             | (pl.col("misplaced") < _FEW_MISPLACED)
         )
         few_rows = pl.col("rows") <= self._most_rows
@@ -288,12 +288,13 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
         slope=_AREA * _SHORTFALL,
         odds=odds,
         positives=m,
+        scarcer=m if estimates.measure.counted else pl.min_horizontal(m, "n_negative"),
         misplaced=m * _SHORTFALL,
     )
     segments = estimates.ranking.segments
     return segments.with_keys(numbered).select(
-        *segments.keys, ESTIMATE, "number", "positives", "misplaced", "logit", "error", "slope",
-        "few", "odds",
+        *segments.keys, ESTIMATE, "number", "positives", "scarcer", "misplaced", "logit", "error",
+        "slope", "few", "odds",
     )  # fmt: skip
 
 

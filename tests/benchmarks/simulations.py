@@ -39,7 +39,7 @@ from benchmarks.printing import markdown
 
 import frame_prc
 
-ROWS_OF_CELL = 8_000_000
+ROWS_OF_CELL = 6_000_000
 MOST_DRAWS = 1000
 MANY_DRAWS = 2000
 COLUMNS = [
@@ -324,7 +324,7 @@ def moving() -> Iterator[Row]:
     counts = ((0.01, 50), (0.1, 30), (0.1, 200), (0.5, 60))
     cells = [at_roc(area, *count) for area in (0.7, 0.9, 0.98) for count in counts]
     cells += [at_roc(0.9, 0.1, 100, **variant) for variant in VARIANTS[1:]]
-    for s in (replace(cell, draws=min(cell.draws, 600)) for cell in cells):
+    for s in (replace(cell, draws=min(cell.draws, 400)) for cell in cells):
         for chosen_by, fpr in (("recall", 0.2), ("fpr", 0.2), ("fpr", 0.02)):
             some = Probabilities(s, fpr, chosen_by)
             [(_, kept)] = some.at.items()
@@ -481,7 +481,7 @@ def taken(found: Row) -> Row:
 def points() -> Iterator[Row]:
     """Yield precision and recall at thresholds, bands, and targets that are to be kept."""
     some = [coverage_points.POINTS[place] for place in (1, 3, 4)]
-    bands = [coverage_points.BANDS[place] for place in (0, 2, 6)]
+    bands = [coverage_points.BANDS[place] for place in (0, 2, 3, 6)]
     sure = [coverage_points.GUARANTEES[place] for place in (1, 2, 4)]
     # Samples with more positives than there will be, and with fewer.
     elsewhere = [
@@ -493,7 +493,8 @@ def points() -> Iterator[Row]:
         )
     ]
     tables = [
-        coverage_points.points([replace(cell, draws=300) for cell in some]),
+        # Many small groups of one call, and larger ones.
+        coverage_points.points([replace(some[0], draws=1000), *some[1:]]),
         coverage_points.held([*coverage_points.HELD[:2], coverage_points.HELD[-1]]),
         coverage_points.band([replace(cell, draws=100) for cell in bands]),
         coverage_points.whole_curves(),
@@ -516,12 +517,7 @@ def labels() -> Iterator[Row]:
     """Yield the intervals of few labels: of rows drawn by score, and with a judge of the rest."""
     for prevalence, area, n in ((0.02, 0.4, 1000), (0.1, 0.5, 500), (0.3, 0.6, 300)):
         s = replace(scenario(prevalence, area, round(prevalence * 10_000)), draws=200)
-        for how, draw in (("drawn to label", _drawn), ("from ten bands", _from_bands)):
-            samples = [draw(rows, n) for rows in s.frames(2)]
-            for strata in (None, "stratum"):
-                said = about(f"{n} of 10,000 rows {how}", s)
-                said["rows"] = "strata" if strata else ""
-                yield from _of_samples(samples, said, s, strata)
+        yield from settled(s, partial(_of_labels, n=n))
     cells = [(0.2, 0.64, 400), (0.2, 0.64, 150), (0.05, 0.5, 1500), (0.2, 0.89, 400)]
     for (prevalence, area, n), right in product(cells, ((0.85, 0.98), (0.5, 0.8), (1.0, 1.0))):
         s = replace(scenario(prevalence, area, round(prevalence * 10 * n)), draws=400)
@@ -533,6 +529,15 @@ def labels() -> Iterator[Row]:
         )
         said = about(f"{n} labels, judge right {right[0]:.0%} and {right[1]:.0%}", s)
         yield from (said | row for row in judged(found, "average_precision", s.area))
+
+
+def _of_labels(s: Scenario, n: int) -> Iterator[Row]:
+    """Yield the area, recall and precision of rows drawn in two ways, and equal models."""
+    for how, draw in (("drawn to label", _drawn), ("from ten bands", _from_bands)):
+        samples = [draw(rows, n) for rows in s.frames(2)]
+        for strata in (None, "stratum"):
+            said = about(f"{n} of 10,000 rows {how}", s) | {"rows": "strata" if strata else ""}
+            yield from _of_samples(samples, said, s, strata)
 
 
 def _drawn(rows: pl.DataFrame, n: int) -> pl.DataFrame:
