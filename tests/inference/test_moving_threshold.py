@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import groupby
 
 import numpy as np
+import oracle
 import polars as pl
 import pytest
 from exact import segments
@@ -144,6 +145,57 @@ def test_errors_equal_exact_arithmetic(kind, weight, choice):
     df = df if weight else df.drop("weight")
     for name in NAMES:
         assert len(list(check(kind, df, choice, name, weight, "region"))) == 3, name
+
+
+def too_high(name, choice, rows):
+    """Return how much too high a measure is, as its threshold is the score of a row."""
+    c, [(criterion, asked)] = chosen(choice, rows), choice.items()
+    if criterion not in ("recall", "fpr"):
+        return Fraction(0)
+    of_recall = criterion == "recall"
+    own = [row.weight for row in rows if row.truth is of_recall]
+    usual, p = sum(weight**2 for weight in own) / sum(own), local_precision(choice, rows)
+    beyond = (c.tp if of_recall else c.fp) - Fraction(asked) * sum(own)
+    # In new rows as many of the other class rank above the i-th of n of this one as above i / (n +
+    # 1) of it; at a false positive rate the next negative bounds what is reached.
+    place = beyond + ((0 if of_recall else 1) - Fraction(asked)) * usual
+    swaps = [(1, 0, -1, 0), (0, 1, 0, -1)]
+    slopes = [slope(OF_COUNTS[name], c, swap) for swap in swaps]
+    ratio = (1 - p) / p if of_recall else p / (1 - p)
+    return beyond * slopes[not of_recall] + place * ratio * slopes[of_recall]
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("choice", CHOICES[:-1], ids=str)
+def test_the_lower_limit_is_without_what_the_row_at_the_threshold_adds(kind, weight, choice):
+    df, level, lowered = two_models(), 0.95, 0
+    df = df if weight else df.drop("weight")
+    cells = {"precision": (0, 1), "f1": (0, 1, 2), "accuracy": (0, 1, 2, 3)}
+    for name in NAMES:
+        asked = {"by": "region", "weight": weight, "measures": name, "at": choice}
+        found = kind.rows(
+            frame_prc.summary(kind.make(df), "truth", "score", **asked, ci=level, details=True)
+        )
+        parts = zip(found.iter_rows(named=True), segments(df, "region").values(), strict=True)
+        for row, rows in parts:
+            c, value = chosen(choice, rows), Fraction(row[name])
+            at = sorted((one.score for one in rows), reverse=True)
+            at = next(s for s in at if sum(r.weight for r in rows if r.score >= s) == c.tp + c.fp)
+            places = [(0 if r.truth else 1) + (0 if r.score >= at else 2) for r in rows]
+            used = [r.weight for r, cell in zip(rows, places, strict=True) if cell in cells[name]]
+            m = sum(used) ** 2 / sum(one**2 for one in used) / (2 if name == "f1" else 1)
+            error = oracle.student_error(row[f"{name}_std_error"], m)
+            reach = oracle.student_quantile(level, m - 1) * error
+            bias = max(too_high(name, choice, rows), 0)
+            ends = [
+                oracle.skewed_limits(one, reach / float(one * (1 - one)))[0]
+                for one in (value, value - bias)
+            ]
+            expected = min(*ends, ((1 - level) / 2) ** float(1 / m))
+            assert row[f"{name}_low"] == pytest.approx(expected, rel=1e-8), name
+            lowered += ends[1] < ends[0]
+    assert lowered >= (0 if "predicted_rate" in choice else 4)
 
 
 @every_kind
