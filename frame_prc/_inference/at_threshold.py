@@ -428,10 +428,11 @@ class AtThreshold(TiedMeasure):
         )
 
     def bias(self, of: Dialect) -> Any:
-        """Return how much too high it is at a threshold that moves, in the row that opens."""
+        """Return the share of each score in how much too high it is, where a threshold moves."""
         if not self._moves:
             return super().bias(of)
-        return of.lib.when(of.lib.col(OPENS)).then(of.lib.col("too_high")).otherwise(0.0)
+        gain, losses, positives, negatives = of.cols("gain", "losses", "positives", "negatives")
+        return of.lib.col("too_high") * (gain + losses) / (positives + negatives)
 
     def _below(self, reached: Any, of: Dialect) -> list[Any]:
         """Return how much of a positive row, and of a negative one, is below the line."""
