@@ -79,8 +79,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             of measures other than areas.
 
             The default, ``None``, is the permutation test from 20 segments on, near 1, or with
-            fewer than 50 positives per segment on average (for ``"roc_auc"`` 200 rows of the
-            scarcer class), and otherwise Q. Above 500,000 rows (of all segments of a model), for
+            fewer than 50 rows of the scarcer class per segment on average (for ``"roc_auc"`` 200),
+            and otherwise Q. Above 500,000 rows (of all segments of a model), for
             sums of weights, with ``cluster``, or without NumPy it is Q too. 100,000 rows in 200
             segments take about one second, and four where they differ slightly.
         details

@@ -518,6 +518,9 @@ def test_the_test_depends_on_the_segments_unless_it_is_named():
 
     few, many = small_segments(segments=3, rows=400), small_segments(segments=20, rows=400)
     assert test_of(few) == "q"
+    # Negatives that are scarce are few, as positives are.
+    is_dropped = ~pl.col("truth").cast(pl.Boolean) & (pl.int_range(pl.len()) % 16 > 0)
+    assert test_of(few.filter(~is_dropped)) == "permutation"
     assert test_of(many) == "permutation"
     assert test_of(few, test="permutation") == "permutation"
     assert test_of(many, test="q") == "q"
