@@ -137,7 +137,7 @@ class Evaluation:
                 lambda: (self.points, self.thresholds),
                 lambda: None if pairs is None else self._found.compared(pairs, pooled=True),
                 lambda: self.curves,
-                lambda: self.budgets,
+                lambda: (self.against_others, self.budgets, self.heterogeneity, self.worst),
                 # It refuses scores that are no probabilities, whatever is written.
                 lambda: self.reliability if "reliability" in self.options.sections else None,
             ]

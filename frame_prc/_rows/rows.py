@@ -230,7 +230,7 @@ class Rows(Execution):
         if not wide or self.values is None or self.score_dtype.is_decimal():
             return wide
         sizes = self.values.select(pl.col(r"^score_\d+$").cast(pl.Float64).abs().max())
-        return any(size and size > _EXACT for size in sizes.row(0))
+        return any(size and size >= _EXACT for size in sizes.row(0))
 
     def pooled(self) -> Rows:
         """Return rows of one segment, or one per model."""

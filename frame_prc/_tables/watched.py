@@ -101,13 +101,13 @@ class Watched(Table):
             return pl.DataFrame(found, schema=schema, orient="row")
 
         found = rows.in_python(known, watched, schema)
-        judged = with_few_scores(found.sort(rows.keys), rows)
-        return judged.with_columns(measure_of(self.measured).values("value"))
+        return found.sort(rows.keys).with_columns(measure_of(self.measured).values("value"))
 
     def _estimates(self, rows: Rows) -> pl.LazyFrame:
         """Return what is known of each period."""
         measure = measure_of(self.measured)
-        table = Estimates.of(rows, measure).keyed()
+        # Models with few scores first: that a period is too small for an alarm is no reason then.
+        table = with_few_scores(Estimates.of(rows, measure).keyed(), rows)
         m, dropped = pl.col("n_effective"), () if rows.n_dropped is None else DROPPED
         # Half a row from the ends, where a logit is infinite.
         end = 0.5 / (m + 1) if measure.of_hits else pl.lit(_NEXT_TO_END)

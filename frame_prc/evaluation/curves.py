@@ -96,11 +96,10 @@ class CurveVerbs(Evaluated[FrameT]):
             add them also ``envelope``, ``precision_gain, recall_gain``, ``precision_calibrated``,
             ``precision_error``, ``precision_low, precision_high``, and with both
             ``precision_calibrated_low, precision_calibrated_high``. Thresholds have the float dtype
-            of the score, Float64 for integers and decimals: those that it cannot tell apart, such
-            as integers beyond 2^53, are one threshold. Sorted by the keys, then by threshold
-            descending (with ``ascending``, ascending), so recall ascends and the rows are in
-            drawing order. Undefined values are null: recall without positives, precision at a given
-            threshold that no row reaches, gains before the first true positive.
+            of the score, Float64 for integers and decimals: those that round to one, as beyond
+            2^53, are one threshold. Sorted by the keys, then by threshold so that recall ascends.
+            Undefined values are null: recall without positives, precision at a given threshold that
+            no row reaches, gains before the first true positive.
 
             With ``recalls``, ``at_recall`` comes before ``threshold``, every segment has a row for
             each, ascending, and the rest is null where no threshold reaches the recall. With
