@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -92,15 +93,20 @@ class Scenario:
     def frames(self, models: int) -> Iterator[pl.DataFrame]:
         """Draw all samples, some at a time."""
         rng = np.random.default_rng(0)
-        units = round(self.positives / self.prevalence) * (2 if self.weights else 1)
-        at_once = max(1, ROWS_AT_ONCE // (units * (5 if self.clustered else 1)))
+        at_once = max(1, ROWS_AT_ONCE // (self._units * (5 if self.clustered else 1)))
+        if self.draws <= at_once:
+            yield _drawn_at_once(self, models)
+            return
         for start in range(0, self.draws, at_once):
-            yield self._draw(rng, range(start, min(start + at_once, self.draws)), units, models)
+            yield self.draw(rng, range(start, min(start + at_once, self.draws)), models)
 
-    def _draw(
-        self, rng: np.random.Generator, draws: range, units: int, models: int
-    ) -> pl.DataFrame:
-        draw = np.repeat(np.arange(draws.start, draws.stop), units)
+    @property
+    def _units(self) -> int:
+        """Rows, or clusters, of a draw."""
+        return round(self.positives / self.prevalence) * (2 if self.weights else 1)
+
+    def draw(self, rng: np.random.Generator, draws: range, models: int) -> pl.DataFrame:
+        draw = np.repeat(np.arange(draws.start, draws.stop), self._units)
         sizes = rng.integers(1, 10, size=draw.size) if self.clustered else 1
         cluster = np.repeat(np.arange(draw.size), sizes)
         truth = (rng.random(draw.size) < self.prevalence)[cluster]
@@ -115,6 +121,11 @@ class Scenario:
         if self.weights:
             columns["weight"] = rng.exponential(size=cluster.size)
         return pl.DataFrame(columns)
+
+
+@lru_cache(maxsize=2)  # several measures, and comparisons, are of the same draws
+def _drawn_at_once(scenario: Scenario, models: int) -> pl.DataFrame:
+    return scenario.draw(np.random.default_rng(0), range(scenario.draws), models)
 
 
 @dataclass(frozen=True)

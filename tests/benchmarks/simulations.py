@@ -601,7 +601,7 @@ def _with_judge(rows: pl.DataFrame, n: int, right: tuple[float, float]) -> pl.Da
 def of_point(found: Row, **rates: object) -> Row:
     what = found["measure"] + (" is kept" if "guarantee" in found else "")
     said = {name: found[name] for name in ("prevalence", "positives", "rows")}
-    return {"what": what, **said, **rates}
+    return {"what": what, **said, "prevalence": round(found["prevalence"], 3), **rates}
 
 
 PARTS = {
