@@ -134,11 +134,12 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """
     rows = ranking.rows
     shared = rows.kept is not None and rows.many_in_memory and not ranking.carried
-    if not shared or points not in (HITS, STEPS):
+    if not shared or points not in (HITS, STEPS, CORNERS):
         return _running(ranking, points)
     # Few of the rows, which several verbs use: they are kept, and hits are among steps.
-    steps = ranking.keep_points(STEPS, lambda: rows.windowed(_running(ranking, STEPS)))
-    return steps if points == STEPS else steps.drop("tp_a", "fp_a")
+    what = STEPS if points == HITS else points
+    kept = ranking.keep_points(what, lambda: rows.windowed(_running(ranking, what)))
+    return kept.drop("tp_a", "fp_a") if points == HITS else kept
 
 
 def _running(ranking: Ranking, points: Points) -> pl.LazyFrame:

@@ -136,7 +136,7 @@ class Evaluation:
             [
                 lambda: (self.points, self.thresholds),
                 lambda: None if pairs is None else self._found.compared(pairs, pooled=True),
-                lambda: self.curves,
+                lambda: (self.curves, self.curves_behind),
                 lambda: (self.against_others, self.budgets, self.heterogeneity, self.worst),
                 # It refuses scores that are no probabilities, whatever is written.
                 lambda: self.reliability if "reliability" in self.options.sections else None,
@@ -467,7 +467,7 @@ class Evaluation:
         columns = ("threshold", "recall", "precision", "precision_error")
         return self._of_shown(lambda found: found.curves(most), columns)
 
-    @property
+    @cached_property
     def curves_behind(self) -> pl.DataFrame:
         """The curve of all rows of the best model, at the prevalence of each ``panel``."""
         is_shown = pl.col("segment").is_in(self.shown)
