@@ -8,9 +8,8 @@ the number of rows that are ever retrieved, the expectation is
 
     (S (N - P) + R (P - 1)) / (N (N - 1))
 
-where nothing cancels. If no rows are tied, S is ``1 + 1/2 + ... + 1/R``, and otherwise it differs
-from that only by the tied rows. Without ties it is the formula of Bestgen 2015 ("Exact expected
-average precision of the random baseline for system evaluation").
+where nothing cancels. If no rows are tied, S is ``1 + 1/2 + ... + 1/R``, and it is the formula of
+Bestgen 2015 ("Exact expected average precision of the random baseline for system evaluation").
 
 Long expressions that are used several times get a column, since Polars plans each use anew.
 """
@@ -26,20 +25,21 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION, AreaSpec
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import RANDOM, RANDOM_SHORTFALL, random_areas
-from frame_prc._formulas import ASYMPTOTIC, BERNOULLI, exact_sum, harmonic, minus_log1p, rounding
+from frame_prc._formulas import (
+    ASYMPTOTIC,
+    BERNOULLI,
+    exact_parts,
+    exact_sum,
+    harmonic,
+    minus_log1p,
+    rounding,
+)
 from frame_prc._lazy import left_join, segment_join
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import (
-    TIES,
-    has_tied_rows,
-    retrieved_at_ties,
-    running,
-    tied_rows,
-)
+from frame_prc._ranking.running_sums import TIES, may_have_ties, retrieved_at_ties, running
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _SHARES, _RETRIEVED = pl.col("tie_shares"), pl.col("retrieved")
-_UNRETRIEVED = pl.col("unretrieved")
 
 
 def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.LazyFrame:
@@ -47,21 +47,17 @@ def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.
     n = _POSITIVES + _NEGATIVES
     if ranking.rows.columns.weighted:
         return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))
-    is_summed = ranking.tie_shares is not None or bool(ranking.carried)
-    if ranking.tie_shares is not None:
-        shares = ranking.tie_shares
-    else:
-        of, what = (_shares_of_counts if is_summed else _shares_of_rows), ("ties", ranking.key)
-        shares = ranking.rows.keep_table(what, partial(of, ranking))
-    keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
     areas = random_areas(_POSITIVES, _NEGATIVES, _SHARES, _RETRIEVED)
-    joined = left_join(table, keyed, on)
-    if not is_summed:
-        joined = joined.with_columns(retrieved=n - _UNRETRIEVED).with_columns(
-            tie_shares=harmonic(_RETRIEVED) + _SHARES
-        )
-    added = joined.with_columns(_defined(*areas.values()))
-    return added.drop("tie_shares", "retrieved", "unretrieved", strict=False)
+    if ranking.tie_shares is None and not (ranking.carried or may_have_ties(ranking)):
+        joined = table.with_columns(retrieved=n, tie_shares=harmonic(n))
+    else:
+        shares = ranking.tie_shares
+        if shares is None:
+            make = partial(_shares_of_ties, ranking)
+            shares = ranking.rows.keep_table(("ties", ranking.key), make)
+        keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
+        joined = left_join(table, keyed, on)
+    return joined.with_columns(_defined(*areas.values())).drop("tie_shares", "retrieved")
 
 
 def _defined(area: pl.Expr, shortfall: pl.Expr) -> list[pl.Expr]:
@@ -69,37 +65,15 @@ def _defined(area: pl.Expr, shortfall: pl.Expr) -> list[pl.Expr]:
     return [pl.when(_POSITIVES > 0).then(value).alias(name) for name, value in named.items()]
 
 
-def _shares_of_counts(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment, tie_shares, retrieved``: S and R of the formula above, of counts."""
+def _shares_of_ties(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment, tie_shares, retrieved``: S and R of the formula above."""
     # No row is retrieved yet where a segment opens, or at the highest bins if they are empty.
     share = pl.when(_RETRIEVED > 0).then(_RETRIEVED.diff() / _RETRIEVED)
-    shares = retrieved_at_ties(ranking).with_columns(share=share)
-    return shares.group_by("segment").agg(
-        tie_shares=exact_sum(pl.col("share")), retrieved=_RETRIEVED.max()
-    )
-
-
-def _shares_of_rows(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment, tie_shares, unretrieved``: what ties add to S, below 0, and ``N - R``."""
-    if not has_tied_rows(ranking):
-        segments = ranking.segments.table.select("segment")
-        return segments.with_columns(tie_shares=0.0, unretrieved=pl.lit(0, pl.Int64))
-    return ranking.rows.windowed(_shares_of_tied_rows(ranking))
-
-
-def _shares_of_tied_rows(ranking: Ranking) -> pl.LazyFrame:
-    place, begins = pl.col("place"), pl.col("begins")
-    before = pl.when(begins).then(place).forward_fill() - 1
-    is_tied = ~pl.col("opens") & ~_UNRETRIEVED
-    ends = begins.shift(-1, fill_value=True)
-    tied = tied_rows(ranking).with_columns(
-        single=pl.when(is_tied).then(1 / place),
-        share=pl.when(is_tied & ends).then((place - before) / place),
-    )
-    return tied.group_by("segment").agg(
-        tie_shares=exact_sum(pl.col("share")) - exact_sum(pl.col("single")),
-        unretrieved=_UNRETRIEVED.sum().cast(pl.Int64),
-    )
+    parts = dict(zip(("coarse", "fine"), exact_parts(pl.col("share")), strict=True))
+    shares = retrieved_at_ties(ranking).with_columns(share=share).with_columns(**parts)
+    found = shares.group_by("segment").agg(pl.col(*parts).sum(), _RETRIEVED.max())
+    summed = ranking.rows.windowed(found)
+    return summed.select("segment", "retrieved", tie_shares=pl.sum_horizontal(*parts))
 
 
 # --- of a part of the area ---------------------------------------------------------------------

@@ -164,36 +164,15 @@ def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment, retrieved`` where each segment opens and at the last row of every score."""
     key, seen = ranking.sorted_key, pl.col("seen").cast(pl.Int64)
     ties = _counts_at(ranking, TIES).with_columns(key.opens())
-    retrieved = pl.when(~key.unretrieved()).then(seen - pl.when("opens").then(seen).forward_fill())
+    retrieved = seen - pl.when("opens").then(seen).forward_fill()
+    if ranking.may_lack_scores:
+        retrieved = pl.when(~key.unretrieved()).then(retrieved)
     found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
     return found.filter(pl.col("segment") != key.last_segment)
 
 
-def tied_rows(ranking: Ranking) -> pl.LazyFrame:
-    """Return the rows that share their score, those never retrieved, and those that open segments.
-
-    Only for rows that count as one. They have ``segment, place, begins, opens, unretrieved``: the
-    number of the row in its segment, from 1, and whether it is the first of its score.
-    """
-    key, ends, place = ranking.sorted_key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
-    unretrieved = key.unretrieved() if ranking.may_lack_scores else pl.lit(value=False)
-    marked = ranking.in_order.with_row_index("seen").with_columns(
-        key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
-    )
-    begins = ends.shift(1, fill_value=True)
-    tied = marked.filter(~(begins & ends) | pl.col("opens") | pl.col("unretrieved"))
-    found = tied.select(
-        key.segment().set_sorted(),
-        "opens",
-        "unretrieved",
-        place=place - pl.when("opens").then(place).forward_fill(),
-        begins=key.ends_tie().shift(1, fill_value=True),
-    )
-    return found.filter(pl.col("segment") != key.last_segment)
-
-
-def has_tied_rows(ranking: Ranking) -> bool:
-    """Return whether :func:`tied_rows` may have rows beside those that open segments."""
+def may_have_ties(ranking: Ranking) -> bool:
+    """Return whether rows may share their score, or never be retrieved."""
     if not ranking.rows.many_in_memory or ranking.may_lack_scores:
         return True
     is_tied = ranking.in_order.select((~ranking.sorted_key.ends_tie()).any())
