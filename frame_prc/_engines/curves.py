@@ -354,7 +354,7 @@ def areas_of_segments(
     bounds: bool = False,
 ) -> Frame:
     """Return the keys and sizes of each segment, and its average precision."""
-    counted, calibration = cut(counted), looked_up(calibration, counted)
+    counted, calibration = cut(counted, may_be_rows=not bounds), looked_up(calibration, counted)
     # For bounds, sums that never fall: the log of a negative growth would be undefined.
     sums = running_sums(counted, monotone=bounds, places=False)
     if calibration is not None:
@@ -367,10 +367,6 @@ def areas_of_segments(
             sums = sums.with_columns(**columns)
         terms |= {name: nw.col(name) for name in TIE_BOUNDS}
     added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
-    unweighted = not counted.columns.weighted
-    if counted.engine.in_ranges and calibration is None and unweighted:
-        # The largest running sum is the total too, and spares a window that nothing else needs.
-        added_up["negatives"] = nw.col("fp")
     steps = sums.with_columns(**added_up)
     added = {name: total(nw.col(name)) for name in terms}
     totals = by_segment(steps, counted, added)

@@ -16,7 +16,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
 # --- what differs in an engine -----------------------------------------------------------------
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
+
+
+# The rows with the score of a row, with it or a higher one, with it or a lower one, or all of them;
+# a null is the lowest score.
+Window: TypeAlias = Literal["ties", "down", "up", "whole"]
+WindowSum: TypeAlias = tuple[str, Window, str]  # its name, its window and the column
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,12 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def windows(
+        self, frame: Frame, within: Sequence[str], score: str, sums: Sequence[WindowSum]
+    ) -> Frame:
+        """Add sums over windows of the rows that are alike in some columns."""
+
+    @abstractmethod
     def finished(
         self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
     ) -> Any:
@@ -132,12 +145,16 @@ class SqlTextEngine(Engine):
         SQL of a list, and the function that makes a row of each of its elements.
     ordered
         Whether its frames keep their order.
+    up, whole
+        How sums of these windows are written, with the names of those in `windows`.
     """
 
     error: str
     array: str
     each: str
     ordered: bool
+    up: str = "{up}"
+    whole: str = "{whole}"
 
     def checked(
         self, rows: Frame, checks: Checks, used: Sequence[str]
@@ -167,6 +184,26 @@ class SqlTextEngine(Engine):
         sorted_by = [f"{_quoted(key)} NULLS FIRST" for key in keys]
         sorted_by += [f"{o.column} {'DESC' if o.descending else 'ASC'} NULLS LAST" for o in order]
         return native.order(", ".join(sorted_by))
+
+    def windows(
+        self, frame: Frame, within: Sequence[str], score: str, sums: Sequence[WindowSum]
+    ) -> Frame:
+        """Write windows of peers, which have the same score."""
+        alike = f"PARTITION BY {', '.join(within)}"
+        down = f"{alike} ORDER BY {score} DESC NULLS LAST"
+        windows = {
+            "alike": alike,
+            "down": down,
+            "ties": f"{down} RANGE BETWEEN CURRENT ROW AND CURRENT ROW",
+            "up": f"{alike} ORDER BY {score} ASC NULLS FIRST",
+            "whole": f"{down} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+        }
+
+        def written(window: Window, of: str) -> str:
+            text = {"up": self.up, "whole": self.whole}.get(window, f"{{{window}}}")
+            return text.format(**{n: f"sum({of}) OVER ({rows})" for n, rows in windows.items()})
+
+        return project(frame, "*", *(f"{written(window, of)} AS {n}" for n, window, of in sums))
 
     def _fail_if(self, frame: Frame, problem: Frame) -> Frame:
         """Fail if the only row of another frame has a text in ``problem``.
@@ -237,6 +274,7 @@ DUCKDB = SqlTextEngine(
     array="[{}]",
     each="unnest",
     ordered=True,
+    whole="{alike}",
     streams=True,
 )
 SPARK = SqlTextEngine(
@@ -250,6 +288,9 @@ SPARK = SqlTextEngine(
     array="array({})",
     each="explode",
     ordered=False,
+    # Windows of one order take one sort and one pass. A sum is added up from row to row, so that
+    # what is below the last row that adds to it is exactly 0.
+    up="{whole} - {down} + {ties}",
 )
 
 
@@ -305,6 +346,26 @@ class IbisEngine(Engine):
         if where is None:
             return repeated
         return repeated.filter((nw.col(name) == 0) | nw.col(where))
+
+    def windows(
+        self, frame: Frame, within: Sequence[str], score: str, sums: Sequence[WindowSum]
+    ) -> Frame:
+        """Let Ibis write them."""
+        import ibis  # noqa: PLC0415 - only with an Ibis table at hand
+        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+        down, up = ibis.desc(score, nulls_first=False), ibis.asc(score, nulls_first=True)
+        alike = partial(ibis.range_window, group_by=list(within))
+        windows = {
+            "down": alike(following=0, order_by=down),
+            "ties": alike(preceding=0, following=0, order_by=down),
+            "up": alike(following=0, order_by=up),
+            "whole": ibis.window(group_by=list(within)),
+        }
+        native = frame.to_native()
+        added = {name: native[of].sum().over(windows[window]) for name, window, of in sums}
+        result: Frame = nw.from_native(native.mutate(**added))
+        return result
 
     def finished(
         self,

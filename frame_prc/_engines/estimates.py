@@ -1,9 +1,10 @@
 """Estimates of segments inside an engine: what intervals, tests and means rest on, collected.
 
 The rows are read once for the points of segments, whose influences are added up there. With
-clusters, and for models beside each other, the points are joined back to the rows, which are read a
-second time, and the influences of rows are added up by segment and cluster. What is collected has a
-row for each segment, from which the last steps in Polars go on.
+clusters, and for models beside each other, each row is a point, and the influences of rows are
+added up by segment and cluster: Spark distributes rows once, sorts them once for each model, and
+joins nothing. Where rows stream past, they are read a second time, and their points joined to them.
+What is collected has a row for each segment, from which the last steps in Polars go on.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
 from frame_prc._engines.engine import Frame, errors_of_ours
-from frame_prc._engines.points import InEngine, fresh, points_of
+from frame_prc._engines.points import InEngine, columns_of_rows, fresh, in_parts, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
-from frame_prc._engines.running_sums import RETRIEVED, in_order, may_thin, of_rows, with_point
-from frame_prc._engines.spark_ranges import cut_and_kept
+from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_point
+from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.differences import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
@@ -39,14 +40,13 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
 
     With clusters also those over clusters (see `_over_clusters`).
     """
-    with cut_and_kept([counted]) as (ranged,):
-        points = _influenced(ranged, measures)
+    with kept_ranges() as cut:
         if counted.columns.cluster is None:
-            found = collected(counted, _over_points(points, ranged, measures))
+            found = collected(counted, _over_points(cut(counted), measures))
         else:
-            joined = [Joined(points, measures, "score")]
-            sums = _over_cells(counted, joined) | _over_clusters(measures)
-            found = collected(counted, totals(_cells(joined, counted), counted, sums))
+            models = [Model(counted, measures)]
+            sums = _over_cells(models) | _over_clusters(measures)
+            found = collected(counted, totals(_cells(models, cut), counted, sums))
     _check_scales(found, counted)
     return found
 
@@ -71,9 +71,8 @@ def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
     names = {"influence_0": "influence", "influence_on_negatives_0": "influence_on_negatives"}
     amounts = nw.col("pos", "neg").cast(nw.Float64)
     names |= {"below_0": "below"} if measure.below else {}
-    with cut_and_kept([counted]) as (ranged,):
-        joined = Joined(_influenced(ranged, [measure]), [measure], "score")
-        cells = _cells([joined], counted).rename(names)
+    with kept_ranges() as cut:
+        cells = _cells([Model(counted, [measure])], cut).rename(names)
         used = cells.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
         return collected(
             counted, used.select(*counted.segment, "cluster", *names.values(), amounts)
@@ -82,30 +81,29 @@ def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
 
 def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.DataFrame]:
     """Return the sums over points of each of several models side by side."""
-    with cut_and_kept(models) as ranged:
-        parts = [_over_points(_influenced(one, [measure]), one, [measure]) for one in ranged]
-        return [collected(one, part) for one, part in zip(models, parts, strict=True)]
+    with kept_ranges() as cut:
+        return [collected(one, _over_points(cut(one), [measure])) for one in models]
 
 
 def paired_sums(
-    models: Sequence[Counted], measure: Measure
+    counted: Sequence[Counted], measure: Measure
 ) -> tuple[list[pl.DataFrame], pl.DataFrame]:
     """Return the same, and the sums over the rows, or clusters, that the models share.
 
     These are products of the influences on two models (see `_products`).
     """
-    first, number = models[0], len(models)
-    with cut_and_kept(models) as ranged:
-        joined = [
-            Joined(_influenced(counted, [measure]), [measure], f"score_{i}", f"_{i}")
-            for i, counted in enumerate(ranged)
-        ]
-        sums = _over_cells(first, joined) | _over_clusters([measure] * number) | _products(number)
+    first, number = counted[0], len(counted)
+    models = [Model(one, [measure], f"score_{i}", f"_{i}") for i, one in enumerate(counted)]
+    with kept_ranges() as cut:
+        of_clusters = _over_clusters([measure] * number)
+        if first.columns.cluster is None:
+            of_clusters = {f"alone_{i}": of_clusters[f"alone_{i}"] for i in range(number)}
+        sums = _over_cells(models) | of_clusters | _products(number)
         if measure.of_decisions and first.columns.cluster is None:
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
             sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])
-        found = collected(first, totals(_cells(joined, first), first, sums))
+        found = collected(first, totals(_cells(models, cut), first, sums))
     return [_of_model(found, first, measure, i) for i in range(number)], found
 
 
@@ -167,7 +165,7 @@ def _shares_of_ties(
 
 def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
     """Return whether scores of single negatives, which no measure needs, are left out."""
-    return may_thin(counted) and all(one.points.only_hits for one in measures)
+    return of_rows(counted) and all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:
@@ -191,15 +189,17 @@ _SHARED = ("n_scores", "tie_shares")
 _ON = ("on_positive", "on_negative")
 
 
-def _over_points(points: Frame, counted: Counted, measures: Sequence[Measure]) -> Frame:
+def _over_points(counted: Counted, measures: Sequence[Measure]) -> Frame:
     """Return the sums of the points of each segment."""
-    sums = scores_of_segments() | {"n_scores": nw.col("n_scores").sum()}
-    shares = _shares_of_ties(exact_sum(nw.col("tie_shares")), counted, measures)
+    points = _influenced(counted, measures)
+    sums = scores_of_segments() | {"n_scores": in_parts("n_scores", counted).sum()}
+    shares = _shares_of_ties(exact_sum(in_parts("tie_shares", counted)), counted, measures)
     ties = {"tie_shares": shares, "retrieved": nw.col("retrieved").max()}
     for place, measure in enumerate(measures):
         sums |= {f"{name}_{place}": nw.col(f"{name}_{place}").max() for name in _own(measure)}
         sums |= {
-            f"{name}_{place}": nw.col(f"{name}_{place}").sum() for name in sums_over_scores(measure)
+            f"{name}_{place}": in_parts(f"{name}_{place}", counted).sum()
+            for name in sums_over_scores(measure)
         }
     return by_segment(points, counted, sums | ties)
 
@@ -250,13 +250,19 @@ def referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame
 
 
 @dataclass(frozen=True)
-class Joined:
-    """Points that rows are joined to by the column ``score``; ``suffix`` ends the model's names."""
+class Model:
+    """Counts, and the ``score`` of their rows; with several models ``suffix`` ends their names."""
 
-    points: Frame
+    counted: Counted
     measures: Sequence[Measure]
-    score: str
+    score: str = "score"
     suffix: str = ""
+
+    @property
+    def score_if_used(self) -> nw.Expr:
+        """The score of a row; one of models side by side that is dropped may have some."""
+        score = nw.col(self.score)
+        return nw.when(nw.col("dropped") == 0).then(score) if self.suffix else score
 
     @property
     def places(self) -> range:
@@ -282,66 +288,76 @@ class Joined:
         """What is added up over points, of which each row then has its part."""
         return self._names(_SHARED, lambda measure: ["bias", *measure.term_names])
 
-    def of_a_unit(self) -> dict[str, nw.Expr]:
-        """Return what points tell of a row with a weight of 1, under the names there."""
-        here = nw.col("at_pos") + nw.col("at_neg")
-        parts = {of: nw.when(here > 0).then(nw.col(of) / here).otherwise(0.0) for of in self.shared}
+    def told(self, part: nw.Expr) -> dict[str, nw.Expr]:
+        """Return what a point tells of a row that has a part of it."""
         names = self.alike | self._names([], lambda measure: [*_ON, *measure.below])
         own = {name: nw.col(of) for of, name in names.items()}
-        return own | {name: parts[of] for of, name in self.shared.items()}
+        return own | {name: nw.col(of) * part for of, name in self.shared.items()}
 
 
-def _cells(joined: Sequence[Joined], counted: Counted) -> Frame:
+def _cells(models: Sequence[Model], cut: Callable[[Counted], Counted]) -> Frame:
     """Return the sums of each segment and cluster; without clusters the same of each row.
 
     What is added up over points is shared among their rows.
     """
-    rows = _numbered(joined, counted) if of_rows(counted) else counted.single
-    for one in joined:
-        points, rows = _matched(one, rows, counted)
-        matches = [name for name in points.columns if name.startswith("match_")]
-        told = points.select(*matches, **one.of_a_unit())
-        rows = rows.join(told, on=matches, how="left").drop(matches)
-    added: dict[str, nw.Expr] = {}
-    for one in joined:  # once all are joined, so that what is added takes part in no join
-        added |= _of_rows(one, counted)
-    rows = rows.with_columns(**added)
+    counted = models[0].counted
+    streams = of_rows(counted)
+    rows = _numbered(models) if streams else counted.single
+    sums = [*amount_names(squares=counted.squares), "dropped"]
+    for one in models:
+        rows = _joined(rows, one) if streams else _beside_points(rows, one, cut)
+        added = _of_rows(one)
+        rows = rows.with_columns(**added)
+        sums += [*one.shared.values(), *added]
     if counted.columns.cluster is None:
         return rows
-    ends = _ends(joined)
-    sums = [*amount_names(squares=counted.squares), "dropped", *(n for n in added if n not in ends)]
-    alike = [name for one in joined for name in one.alike.values()]
+    ends = _ends(models)
+    alike = [name for one in models for name in one.alike.values()]
     return rows.group_by(*counted.keys, "cluster").agg(
-        nw.col(*sums).sum(), nw.col(*alike).max(), **ends
+        nw.col(*(name for name in sums if name not in ends)).sum(), nw.col(*alike).max(), **ends
     )
 
 
-def _numbered(joined: Sequence[Joined], counted: Counted) -> Frame:
+def _numbered(models: Sequence[Model]) -> Frame:
     """Return rows that stream past, with the number of their point of each model."""
-    rows = counted.single
-    for one in joined:
-        # Of models side by side a row that is dropped may have some scores.
-        ranked = nw.when(nw.col("dropped") == 0).then(one.score) if one.suffix else one.score
-        ready = rows.with_columns(ranked=ranked)
-        hits = _is_thinned(counted, one.measures)
-        ordered = in_order(counted, ready, hits=hits, score="ranked")
-        match = f"match_point{one.suffix}"
-        rows = with_point(ordered, match).select(*rows.columns, match)
+    rows = models[0].counted.single
+    for one in models:
+        ready = rows.with_columns(ranked=one.score_if_used)
+        hits = _is_thinned(one.counted, one.measures)
+        ordered = in_order(one.counted, ready, hits=hits, score="ranked")
+        point = f"point{one.suffix}"
+        rows = with_point(ordered, point).select(*rows.columns, point)
     return rows
 
 
-def _of_rows(one: Joined, counted: Counted) -> dict[str, nw.Expr]:
+def _joined(rows: Frame, model: Model) -> Frame:
+    """Add what its points tell to rows that have their number."""
+    number = f"point{model.suffix}"
+    points = _influenced(model.counted, model.measures)
+    here = nw.col("at_pos") + nw.col("at_neg")
+    told = model.told(nw.when(here > 0).then(1 / here).otherwise(0.0))
+    found = rows.join(points.select(nw.col("point").alias(number), **told), on=number, how="left")
+    return found.drop(number).with_columns(
+        nw.col(*model.shared.values()) * (nw.col("pos") + nw.col("neg"))
+    )
+
+
+def _beside_points(rows: Frame, model: Model, cut: Callable[[Counted], Counted]) -> Frame:
+    """Return rows as points, with what these tell of the rows."""
+    single = rows.with_columns(score=model.score_if_used)
+    counted = cut(replace(model.counted, single=single, each_row=True))
+    points = _influenced(counted, model.measures)
+    own = {name: nw.col(f"row_{name}") for name in columns_of_rows(counted)}
+    return points.select(*counted.keys, "dropped", **own, **model.told(nw.col("part")))
+
+
+def _of_rows(one: Model) -> dict[str, nw.Expr]:
     """Return what each row adds to the sums of its segment."""
     suffix, score = one.suffix, nw.col(one.score)
     pos, neg = nw.col("pos"), nw.col("neg")
-    squares = [nw.col(name) for name in amount_names(squares=counted.squares)[-2:]]
-    both = pos + neg
-    used = nw.when(both > 0).then(score)
-    found = {
-        **{name: both * nw.col(name) for name in one.shared.values()},
-        f"lowest{suffix}": used,
-        f"highest{suffix}": used,
-    }
+    squares = [nw.col(name) for name in amount_names(squares=one.counted.squares)[-2:]]
+    used = nw.when(pos + neg > 0).then(score)
+    found: dict[str, nw.Expr] = {f"lowest{suffix}": used, f"highest{suffix}": used}
     for place, measure in zip(one.places, one.measures, strict=True):
         on = [nw.col(f"{name}_{place}") for name in _ON]
         of_positive, of_negative = _of_amounts((pos, neg), on)
@@ -366,13 +382,14 @@ def _of_amounts(amounts: Sequence[nw.Expr], *factors: Sequence[nw.Expr]) -> list
     ]
 
 
-def _over_cells(counted: Counted, joined: Sequence[Joined]) -> dict[str, nw.Expr]:
+def _over_cells(models: Sequence[Model]) -> dict[str, nw.Expr]:
     """Return the sums over points of each segment, from what its cells have of them."""
+    counted = models[0].counted
     amounts = {"positives": "pos", "negatives": "neg"}
     sums = {n: nw.col(of).sum().fill_null(0).cast(counted.amount) for n, of in amounts.items()}
     sums["n_dropped"] = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
     squares = [nw.col(n).cast(nw.Float64) for n in amount_names(squares=counted.squares)[-2:]]
-    for one in joined:
+    for one in models:
         added = [*one.shared.values()]
         for place in one.places:
             added += [f"variance_{place}", f"of_negatives_{place}"]
@@ -381,54 +398,14 @@ def _over_cells(counted: Counted, joined: Sequence[Joined]) -> dict[str, nw.Expr
         sums |= {name: nw.col(name).sum() for name in added}
         ties = f"tie_shares{one.suffix}"
         sums[ties] = _shares_of_ties(sums[ties], counted, one.measures, one.suffix)
-    return sums | _ends(joined)
+    return sums | _ends(models)
 
 
-def _ends(joined: Sequence[Joined]) -> dict[str, nw.Expr]:
+def _ends(models: Sequence[Model]) -> dict[str, nw.Expr]:
     """Return the lowest and the highest score of each model."""
-    lowest = {f"lowest{one.suffix}": nw.col(f"lowest{one.suffix}").min() for one in joined}
-    highest = {f"highest{one.suffix}": nw.col(f"highest{one.suffix}").max() for one in joined}
+    lowest = {f"lowest{one.suffix}": nw.col(f"lowest{one.suffix}").min() for one in models}
+    highest = {f"highest{one.suffix}": nw.col(f"highest{one.suffix}").max() for one in models}
     return lowest | highest
-
-
-def _matched(one: Joined, rows: Frame, counted: Counted) -> tuple[Frame, Frame]:
-    """Add columns to points, and to rows unless they are numbered, by which they match."""
-    if of_rows(counted):
-        number = nw.col("point").alias(f"match_point{one.suffix}")
-        return one.points.with_columns(number), rows
-    nulls = counted.columns.request.missing != "raise" or counted.unchecked is None
-    points = _with_matches(one.points, counted, "score", nulls=nulls, filler=one.places[0])
-    return points, _with_matches(rows, counted, one.score, nulls=nulls, filler=one.places[0])
-
-
-def _with_matches(frame: Frame, counted: Counted, score: str, *, nulls: bool, filler: int) -> Frame:
-    """Add columns without nulls by which rows match the points of their score and segment.
-
-    SQL takes a null for different from another null. ``nulls`` says whether a score may be one.
-    A null's ``filler`` differs from model to model: else PostgreSQL takes rows that it sorted by
-    key and one score for sorted enough to join the next model's points by key, and compares all.
-    """
-    dtypes = frame.collect_schema()
-    keys = counted.segment
-    matches = {f"match_{i}": _filled(nw.col(k), dtypes[k], filler) for i, k in enumerate(keys)}
-    nullable = [*keys, *([score] if nulls else [])]
-    flags = [
-        nw.when(nw.col(name).is_null()).then(2**i).otherwise(0) for i, name in enumerate(nullable)
-    ]
-    if flags:
-        matches["match_null"] = reduce(add, flags)
-    filled = _filled(nw.col(score), dtypes[score], filler)
-    matches["match_score"] = filled if nulls else nw.col(score)
-    return frame.with_columns(**matches)
-
-
-def _filled(value: nw.Expr, dtype: Any, filler: int) -> nw.Expr:
-    """Return a value that is never null, and differs wherever it did; nulls equal some value."""
-    if dtype.is_numeric():
-        return nw.coalesce(value, nw.lit(filler, dtype))
-    if isinstance(dtype, nw.Boolean):
-        return nw.coalesce(value, nw.lit(filler % 2 > 0))
-    return nw.coalesce(value.cast(nw.String), nw.lit(str(filler)))
 
 
 def _over_clusters(measures: Sequence[Measure]) -> dict[str, nw.Expr]:

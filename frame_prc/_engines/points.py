@@ -7,12 +7,15 @@ task, its sums are those of its ranges of scores, added up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from frame_prc._engines.engine import Frame, check_request
-from frame_prc._engines.rows import Counted
+from frame_prc._engines.engine import Frame, WindowSum, check_request
+from frame_prc._engines.rows import Counted, amount_names
 from frame_prc._engines.running_sums import running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, read_back
 from frame_prc._formulas import exact_parts, rounding_of
@@ -24,24 +27,32 @@ from frame_prc._rows.rules import SQUARES
 # What a measure may replace by its own is kept under these names.
 _KEPT = {name: f"at_{name}" for name in ("score", "pos", "neg", "tp", "fp", *SQUARES)}
 _CLASSES = ("positives", "negatives")
+_WEIGHTS = ("of_positive", "of_negative")
 
 
 def points_of(counted: Counted, *, hits: bool = False) -> Frame:
     """Return the points of all segments, of which `fresh` gives each measure its own.
 
-    If ``hits`` are all that is wanted, there are fewer of them where rows stream past.
+    If ``hits`` are all that is wanted, there are fewer of them where rows stream past. If each row
+    is a point, it has its ``part`` of its score, and its own columns after ``row_``.
     """
     sums = running_sums(counted, monotone=False, places=False, hits=hits)
     names = _KEPT if counted.squares else {n: k for n, k in _KEPT.items() if n not in SQUARES}
+    own = {name: f"row_{name}" for name in columns_of_rows(counted)} if counted.each_row else {}
+    if own:
+        here = nw.col("at_pos") + nw.col("at_neg")
+        sums = sums.with_columns(
+            *(nw.col(name).alias(kept) for name, kept in own.items()),
+            *(nw.col(names[n]).alias(n) for n in amount_names(squares=counted.squares)),
+            part=nw.when(here > 0).then((nw.col("pos") + nw.col("neg")) / here).otherwise(0.0),
+        )
     points = sums.select(
         *within_range(counted),
         *_CLASSES,
         "dropped",
         *(nw.col(n).alias(k) for n, k in names.items()),
-        *(n for n in ("point", "own_scores", "lowest", "fp_above") if n in sums.columns),
+        *(n for n in ("point", "own_scores", "part", *own.values()) if n in sums.columns),
     )
-    if "lowest" in points.columns:
-        points = _only_hits(points, counted)
     # Bins above all rows tell nothing.
     used = nw.col("at_score").is_null() | (nw.col("at_tp") + nw.col("at_fp") > 0)
     if counted.unchecked is None:
@@ -49,18 +60,21 @@ def points_of(counted: Counted, *, hits: bool = False) -> Frame:
     if not counted.squares:
         return points
     totals = {f"{of}_squares": f"at_{n}" for of, n in zip(_CLASSES, SQUARES, strict=True)}
-    return InEngine(counted).with_sums(points, plain=totals)
+    summed, of = InEngine(counted).with_sums(points, plain=totals), Dialect.weights_of_rows
+    return summed.with_columns(
+        one.alias(name) for name, one in zip(_WEIGHTS, of(InEngine(counted)), strict=True)
+    )
 
 
-def _only_hits(points: Frame, counted: Counted) -> Frame:
-    """Leave out scores of single negatives, which then belong to the next, but at both ends."""
-    score, pos, neg, tp, fp = (nw.col(_KEPT[n]) for n in ("score", "pos", "neg", "tp", "fp"))
-    at_end = (tp + fp == pos + neg) | (score == nw.col("lowest"))
-    kept = points.filter(score.is_null() | (pos > 0) | (neg != 1) | at_end)
-    above = nw.col("fp_above") if counted.ranges else nw.lit(0)
-    before = fp.shift(-1).over(*within_range(counted), order_by="at_score")
-    found = kept.with_columns(before=before).with_columns(since=fp - nw.coalesce("before", above))
-    return found.with_columns(at_neg=nw.col("since"), own_scores=nw.col("since") - neg + 1)
+def columns_of_rows(counted: Counted) -> list[str]:
+    """Return the columns of single rows that differ within a segment."""
+    alike = (*within_range(counted), "dropped")
+    return [name for name in counted.single.columns if name not in alike]
+
+
+def in_parts(name: str, counted: Counted) -> nw.Expr:
+    """Return a column of points, of which each row has its part, to be added up."""
+    return nw.col(name) * nw.col("part") if counted.each_row else nw.col(name)
 
 
 def fresh(points: Frame) -> Frame:
@@ -83,6 +97,10 @@ class InEngine(Dialect):
         self.score_dtype = counted.score_dtype
         self.threshold_dtype = threshold_dtype(counted.score_dtype)
 
+    def weights_of_rows(self) -> list[Any]:
+        """Return the columns that have them."""
+        return self.cols(*_WEIGHTS) if self.squares else super().weights_of_rows()
+
     def with_amounts(self, points: Frame, fp: str = "fp", *, whole: bool = True) -> Frame:  # noqa: ARG002
         """Add the counts of each score."""
         return points.with_columns(gain=nw.col("at_pos"), losses=nw.col("at_neg"))
@@ -97,37 +115,35 @@ class InEngine(Dialect):
     ) -> Frame:
         """Add windows over each segment, or over its ranges."""
         exact, plain = exact or {}, plain or {}
-        parts = {
-            f"{of}_{i}": part
-            for of in exact.values()
-            for i, part in enumerate(exact_parts(nw.col(of)))
-        }
-        ready, keys = points.with_columns(**parts) if parts else points, self.counted.keys
+        added = [*plain.values(), *onward, *exact.values()]
+        terms = {f"term_{of}": in_parts(of, self.counted).fill_null(0) for of in added}
+        for of in exact.values():
+            parts = exact_parts(terms.pop(f"term_{of}"))
+            terms |= {f"term_{of}_{i}": part for i, part in enumerate(parts)}
+        replaced = [name for name in (*plain, *onward) if name in points.columns]
+        ready, keys = points.with_columns(**terms).drop(replaced), self.counted.keys
+        whole: list[WindowSum] = [(name, "whole", f"term_{of}") for name, of in plain.items()]
+        for i, (name, of) in product(range(2), exact.items()):
+            whole.append((f"sum_{name}_{i}", "whole", f"term_{of}_{i}"))
+        up: list[WindowSum] = [(name, "up", f"term_{name}") for name in onward]
+        windows = partial(self.counted.engine.windows, score="at_score")
         if self.counted.ranges is None:
-            return ready.with_columns(
-                **_totals(exact, plain, keys),
-                **{name: _up_to(name, keys, "at_score") for name in onward},
+            summed = windows(ready, keys, sums=[*up, *whole])
+        else:
+            within = within_range(self.counted)
+            of_ranges = ready.group_by(*within).agg(nw.col(*terms).sum())
+            below = of_ranges.select(
+                *within,
+                *(nw.col(of).sum().over(*keys).alias(name) for name, _, of in whole),
+                *(_below(of, keys).alias(f"below_{name}") for name, _, of in up),
             )
-        within = within_range(self.counted)
-        summed = list(dict.fromkeys([*parts, *plain.values(), *onward]))
-        of_ranges = ready.group_by(*within).agg(nw.col(*summed).sum())
-        below = of_ranges.with_columns(
-            **{f"whole_{name}": total for name, total in _totals(exact, plain, keys).items()},
-            **{f"below_{name}": _up_to(name, keys, "range") for name in onward},
-        ).select(
-            *within,
-            *(f"whole_{name}" for name in (*exact, *plain)),
-            *(nw.col(f"below_{name}").shift(1).over(*keys, order_by="range") for name in onward),
-        )
-        upward = {name: _up_to(name, within, "at_score") for name in onward}
-        here = ready.with_columns(**upward) if upward else ready
-        joined = beside_ranges(here, read_back(below, keys), keys)
-        return joined.with_columns(
-            **{name: nw.col(f"whole_{name}") for name in (*exact, *plain)},
-            **{
-                name: nw.col(name).fill_null(0.0) + nw.col(f"below_{name}").fill_null(0.0)
-                for name in onward
-            },
+            here = windows(ready, within, sums=up)
+            summed = beside_ranges(here, read_back(below, keys), keys).with_columns(
+                nw.col(name) + nw.col(f"below_{name}") for name in onward
+            )
+        return summed.drop(list(terms)).with_columns(
+            (nw.col(f"sum_{name}_0") + nw.col(f"sum_{name}_1")).clip(upper_bound=1.0).alias(name)
+            for name in exact
         )
 
     def with_reached(self, points: Frame, marks: Mapping[str, str]) -> Frame:
@@ -169,21 +185,6 @@ class InEngine(Dialect):
         return [nw.col(f"at_{of}").alias(n) for of, n in zip(names, ("pos", "neg"), strict=True)]
 
 
-def _totals(
-    exact: Mapping[str, str], plain: Mapping[str, str], keys: Sequence[str]
-) -> dict[str, nw.Expr]:
-    """Return sums over each segment, by name."""
-
-    def whole(name: str) -> nw.Expr:
-        return nw.col(name).sum().over(*keys)
-
-    of_parts = {
-        name: (whole(f"{of}_0") + whole(f"{of}_1")).clip(upper_bound=1.0)
-        for name, of in exact.items()
-    }
-    return of_parts | {name: whole(of) for name, of in plain.items()}
-
-
-def _up_to(name: str, keys: Sequence[str], order: str) -> nw.Expr:
-    """Return the sum over a row and those before it in an order: those of lower scores."""
-    return nw.col(name).cum_sum().over(*keys, order_by=order)
+def _below(name: str, keys: Sequence[str]) -> nw.Expr:
+    """Return the sum over the ranges below each."""
+    return nw.col(name).cum_sum().over(*keys, order_by="range") - nw.col(name)

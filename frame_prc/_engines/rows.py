@@ -45,7 +45,7 @@ class Ranges:
 
     ``cuts`` is a table of the engine: where large segments are cut. ``rows`` are those that are
     counted, or counts already, with their ``range``, in the task of that range; ``counts`` are the
-    counts of these.
+    counts of these, or these if each row is a point.
     """
 
     cuts: Any
@@ -55,7 +55,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts inside an engine: one row per segment and distinct score.
+    """Counts inside an engine: one row per segment and distinct score, or with ``each_row`` rows.
 
     ``rows``, which are counted, have the key columns ``keys``, ``score`` (null: never retrieved),
     ``pos``, ``neg`` and ``dropped``, the number of rows left out, and maybe ``squares`` and the
@@ -76,10 +76,13 @@ class Counted:
     single: Frame
     squares: bool = False
     ranges: Ranges | None = None
+    each_row: bool = False
 
     @cached_property
     def frame(self) -> Frame:
         """The counts, with the columns of the rows."""
+        if self.each_row:
+            return self.single
         return added_up(self.rows, self.keys, self.columns, squares=self.squares)
 
     @property

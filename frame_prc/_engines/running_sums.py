@@ -22,7 +22,7 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._engines.engine import Frame, project
+from frame_prc._engines.engine import Frame, WindowSum, project
 from frame_prc._engines.rows import Counted, Ranges, amount_names
 from frame_prc._engines.spark_ranges import (
     beside_ranges,
@@ -37,18 +37,6 @@ def of_rows(counted: Counted) -> bool:
     """Return whether rows stream past as they are, not their counts."""
     is_single = not counted.columns.aggregated and counted.unchecked is not None
     return counted.engine.streams and is_single and counted.score_dtype.is_float()
-
-
-def may_thin(counted: Counted) -> bool:
-    """Return whether scores of single negatives may be left out, if nothing needs their points.
-
-    What is joined to rows does in Spark, and weights are not told apart there.
-    """
-    columns = counted.columns
-    if counted.engine.streams:
-        return of_rows(counted)
-    alone = columns.cluster is None and not columns.request.side_by_side
-    return counted.engine.in_ranges and alone and not (columns.weighted or counted.squares)
 
 
 def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score") -> Frame:
@@ -197,15 +185,17 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         below; null where there is no such score), and ``place``, which ascends while scores
         descend, within a range. Spark would leave them out of its plan if nothing reads them, but
         it takes time to write them down. What streams also has ``point``; if ``hits`` are all that
-        is wanted, it has fewer points, and ``own_scores``, and what does not the ``lowest`` score.
+        is wanted, it has fewer points, and ``own_scores``. If each row is a point, ``at_pos`` and
+        others are the counts of its score.
     """
     if counted.ranges is not None:
-        return _running_in_ranges(counted, counted.ranges, places=places, hits=hits)
+        return _running_in_ranges(counted, counted.ranges, places=places)
+    if counted.each_row:
+        return _over_rows(counted.single, counted)
     if streams := counted.engine.streams:
         sums = points_in_order(counted, hits=hits, places=places)
     else:
         sums = _summed(counted.frame, counted, places=places)
-    lowest = nw.col("score").min().over(*counted.keys)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
     rising = [tp, fp] if monotone and counted.columns.weighted and not streams else []
     highest = [one.cum_max(reverse=True).over(*counted.keys, order_by="score") for one in rising]
@@ -215,7 +205,6 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         positives=tp.max().over(*counted.keys),
         negatives=fp.max().over(*counted.keys),
         **({"first": nw.col("place") == 1} if places else {}),
-        **({"lowest": lowest} if hits and not streams else {}),
     )
 
 
@@ -244,13 +233,33 @@ def _summed(frame: Frame, counted: Counted, *, places: bool) -> Frame:
     )
 
 
-def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool, hits: bool) -> Frame:
-    within = within_range(counted)
-    sums = _summed(ranges.counts, counted, places=places).with_columns(
-        positives_here=nw.col("tp").max().over(*within),
-        negatives_here=nw.col("fp").max().over(*within),
-        **({"lowest": nw.col("score").min().over(*within)} if hits else {}),
+def _over_rows(rows: Frame, counted: Counted) -> Frame:
+    """Add running sums and totals to rows, and the counts of the score of each."""
+    amounts = amount_names(squares=counted.squares)
+    windows: list[WindowSum] = [(f"at_{name}", "ties", name) for name in amounts]
+    windows += [("tp", "down", "pos"), ("fp", "down", "neg")]
+    windows += [("positives", "whole", "pos"), ("negatives", "whole", "neg")]
+    sums = counted.engine.windows(rows, within_range(counted), "score", windows)
+    typed = sums.with_columns(
+        nw.col("at_pos", "at_neg", "tp", "fp", "positives", "negatives").cast(counted.amount)
     )
+    if not counted.columns.weighted:
+        return typed
+    # DuckDB adds up floats of both in different orders.
+    return typed.with_columns(
+        tp=nw.min_horizontal("tp", "positives"), fp=nw.min_horizontal("fp", "negatives")
+    )
+
+
+def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool) -> Frame:
+    within = within_range(counted)
+    if counted.each_row:
+        sums = _over_rows(ranges.rows, counted)
+    else:
+        sums = _summed(ranges.counts, counted, places=places).with_columns(
+            positives=nw.col("tp").max().over(*within), negatives=nw.col("fp").max().over(*within)
+        )
+    sums = sums.rename({name: f"{name}_here" for name in ("positives", "negatives")})
     totals = only_cut(_totals(ranges.rows, within), ranges.cuts)
     above = sent_to_tasks(_above(totals, counted))
     return _through_segments(beside_ranges(sums, above, counted.keys), counted, places=places)

@@ -9,8 +9,9 @@ The source is read twice: for the sample at the call, and for the counts. If no 
 the plan has one window per segment, as in DuckDB; else segments that are not cut are one range.
 
 Counting brings together the rows of a score, and a window those of a segment or range. If hardly
-any score repeats, as the sample shows too, rows go to the task of their window at once; otherwise
-they are counted first, since there are fewer counts to send.
+any score repeats, as the sample shows too, rows go to the task of their window at once, and are not
+counted where sums over rows will do; otherwise they are counted first, since there are fewer counts
+to send.
 
 The number of a range holds a hash of its segment. So Spark distributes, joins and first sorts by
 this number alone; the keys tell apart the few ranges whose numbers are equal by chance. Cuts too
@@ -19,7 +20,7 @@ are found by that hash: segments with equal hashes share them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -55,45 +56,52 @@ class Sample:
     repeats: bool
 
 
-def cut(counted: Counted) -> Counted:
-    """Sample the scores, and cut large segments into ranges if there are any."""
+def cut(counted: Counted, *, may_be_rows: bool = False) -> Counted:
+    """Sample the scores, and cut large segments into ranges if there are any.
+
+    Rows that ``may_be_rows`` are not counted if hardly any score repeats.
+    """
     if not counted.engine.in_ranges or counted.unchecked is None:
         return counted
     if counted.unchecked.to_native().isStreaming:  # Spark refuses to read it here
         return counted
     keys = counted.keys
     found = sample(ranked(counted, counted.unchecked), keys)
+    each_row = counted.each_row or (may_be_rows and not found.repeats)
+    counted, whole = replace(counted, each_row=each_row), found.repeats or each_row
     if found.cuts is not None:
-        ranged = with_range(counted.frame if found.repeats else counted.rows, found.cuts, keys)
-        rows = spread(ranged, keys)
+        rows = spread(with_range(counted.frame if whole else counted.rows, found.cuts, keys), keys)
         within, squares = ["range", *keys], counted.squares
-        counts = rows if found.repeats else added_up(rows, within, counted.columns, squares=squares)
+        counts = rows if whole else added_up(rows, within, counted.columns, squares=squares)
         return replace(counted, ranges=Ranges(found.cuts, rows, counts))
-    if found.repeats:
+    if whole:
         return counted
     by_segment: Frame = nw.from_native(counted.rows.to_native().repartition(*keys))
     return replace(counted, rows=by_segment)
 
 
 @contextmanager
-def cut_and_kept(models: Sequence[Counted]) -> Iterator[list[Counted]]:
-    """Cut each of several models, and let Spark keep the counts of ranges until it has read them.
+def kept_ranges() -> Iterator[Callable[[Counted], Counted]]:
+    """Yield what cuts, and lets Spark keep the counts of ranges until it has read them.
 
     What is added up over points takes a job for each step (see `read_back`). Where a service
     refuses to keep anything, each job counts again.
     """
-    found, kept = [], []
-    for one in map(cut, models):
-        ranges = one.ranges
-        # The totals of ranges too are then read from their counts.
-        found.append(replace(one, ranges=ranges and replace(ranges, rows=ranges.counts)))
-        if ranges:
-            kept.append(ranges.counts.to_native())
-    for counts in kept:
+    kept = []
+
+    def cut_and_keep(counted: Counted) -> Counted:
+        found = cut(counted, may_be_rows=True)
+        ranges = found.ranges
+        if ranges is None:
+            return found
+        kept.append(ranges.counts.to_native())
         with suppress(Exception):
-            counts.persist()
+            kept[-1].persist()
+        # The totals of ranges too are then read from their counts.
+        return replace(found, ranges=replace(ranges, rows=ranges.counts))
+
     try:
-        yield found
+        yield cut_and_keep
     finally:
         for counts in kept:
             with suppress(Exception):

@@ -141,12 +141,13 @@ def _bias(of: Dialect, *, calibrates: bool) -> Any:
     positives, negatives = of.cols("positives", "negatives")
     one, fewer, more = _scales(of, of_positive, of_negative, calibrates=calibrates)
     left, when = tp - of_positive, of.lib.when
-    above = left / of_positive * fp * (one * left - fewer * tp) / (left + fewer * fp)
+    # No quotient is divided again, which would double what engines that check for zero have to do.
+    above = (left / of_positive) * (fp / (left + fewer * fp)) * (one * left - fewer * tp)
     of_positives = when(left > 0).then(above).otherwise(0.0)
     # A row may weigh more than all that ranks at or above a step.
     out = of.lib.min_horizontal(fp, of_negative)
     rest = tp + more * (fp - out)
-    of_negatives = fp / of_negative * tp * (one * fp - more * (fp - out)) / rest
+    of_negatives = (fp / of_negative) * (tp / rest) * (one * fp - more * (fp - out))
     if calibrates:
         both = tp * fp * one
         of_positives += (1 - tp / positives) * both / (tp + fewer * fp)

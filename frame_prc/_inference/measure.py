@@ -443,8 +443,9 @@ def sums_over_scores(measure: Measure) -> list[str]:
 
 def with_terms(influences: Any, of: Dialect, measure: Measure) -> Any:
     """Add what is added up over a segment to points with influences."""
+    col = of.lib.col
     of_positives, of_negatives = (
-        of.lib.col(one) * of.lib.col(f"on_{of_class}") ** 2
+        col(one) * col(f"on_{of_class}") * col(f"on_{of_class}")
         for one, of_class in (("pos", "positive"), ("neg", "negative"))
     )
     return influences.with_columns(of.squares_here()).with_columns(
