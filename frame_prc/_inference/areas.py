@@ -281,8 +281,8 @@ def _per_row(of: Dialect, weight: Any, of_row: Any) -> Any:
 
     It is such that the squares of the influences add up to the unbiased variance of that mean.
     """
-    number = weight / of_row
-    unbiased = of.lib.when(number > 1).then((number / (number - 1)).sqrt())
+    # Written as one quotient: Narwhals writes a division within another several times.
+    unbiased = of.lib.when(weight > of_row).then((weight / (weight - of_row)).sqrt())
     return unbiased.otherwise(1.0) / weight
 
 
