@@ -201,7 +201,7 @@ def random_areas(positives: Any, negatives: Any, shares: Any, retrieved: Any) ->
 _LEAST_SHARE = 1e-100
 # Of all units of a point, where the prevalence is given; and what of these is retrieved.
 SHARES_OF_CLASSES = ("of_positives", "of_negatives")
-RATES_OF_CLASSES = ("recall", "fpr")
+RATES_OF_CLASSES = ("recall_of_rows", "fpr_of_rows")
 # Of a share of hits: its variance, the effective number of what is independent, and of trials.
 MOMENTS = ("variance", "units", "trials")
 # What a hit weighs, and a miss, if weights are what is usual.

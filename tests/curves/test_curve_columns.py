@@ -12,6 +12,7 @@ from exact import segments, table
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import assert_rows, every_kind
+from polars.testing import assert_frame_equal
 from strategies import BY, DYADIC_WEIGHTS, SCORES, SCORES_OR_NONE, frames
 
 import frame_prc
@@ -84,6 +85,17 @@ def test_gains_of_the_sources_example(kind):
 
 
 # --- calibration ----------------------------------------------------------------------
+
+
+@every_kind
+def test_an_interval_at_another_prevalence_leaves_undefined_rates_null(kind):
+    df = pl.DataFrame({"segment": ["a", "a", "b"], "truth": [0, 0, 1], "score": [1.0, 1.0, 2.0]})
+    plain, there = (
+        kind.rows(call(kind, df, by="segment", **asked))
+        for asked in ({}, {"calibrate": 0.1, "ci": 0.9})
+    )
+    assert_frame_equal(there.select(plain.columns), plain)
+    assert plain["recall"].null_count() == 2
 
 
 def calibrated(prevalence):
