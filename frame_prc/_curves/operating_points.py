@@ -157,13 +157,15 @@ def operating_points(
     if given is not None:
         held.append(given.of(ranking, first=len(targets)))
     any_score = given is not None or any(map(is_of_any_score, targets))
-    found = None if to_choose else _points_reached(concat(held), ranking)
+    # Their points are looked for, and then joined to them.
+    at_held = ranking.rows.once(concat(held)) if held else None
+    found = None if to_choose or at_held is None else _points_reached(at_held, ranking)
     if found is None:
         found = points(ranking, "all" if any_score else "corners")
     found = found.with_columns(pl.col("segment").set_sorted())
     if bounds is not None:
         found = segment_join(found, bounds)
-    if ranking.rows.many_in_memory or (to_choose and held):
+    if ranking.rows.many_in_memory or (to_choose and at_held is not None):
         found = ranking.rows.once(found)
     parts = []
     if to_choose:
@@ -173,8 +175,8 @@ def operating_points(
         on = ["segment", "order"]
         asked = wanted.filter(pl.col("criterion") != "threshold")
         parts.append(join(asked, best_points, on=on, how="left", maintain_order="left"))
-    if held:
-        parts.append(_at_thresholds(found, concat(held), ranking))
+    if at_held is not None:
+        parts.append(_at_thresholds(found, at_held, ranking))
     point = _as_means(_POINT) if cuts_ties(targets) else _POINT
     table = concat([part.select(*_WANTED, *point) for part in parts]).sort("segment", "order")
     # A target that no point meets leaves null totals.
