@@ -28,6 +28,9 @@ Student's t with k - 1 degrees of freedom (Higgins, Thompson & Spiegelhalter 200
 10.1111/j.1467-985X.2008.00552.x): the same for all looks, and at least what sampling makes. A
 smaller error than draws can tell is reached from the tail of this distribution.
 
+Segments that are watched side by side lend each other degrees of freedom, as many as their spreads
+are alike (Smyth 2004, doi 10.2202/1544-6115.1027).
+
 NumPy is an optional dependency: import this module only where periods are watched.
 """
 
@@ -122,13 +125,21 @@ _LEAST_DEGREES = 7  # with fewer, nothing would be an alarm
 _LEAST_TAIL = 1e-14
 
 
+class Spread(NamedTuple):
+    """How much true values of periods vary, and with how many degrees of freedom it is known."""
+
+    tau: float
+    degrees: float
+
+
 @dataclass(frozen=True)
 class Series:
     """The periods of a segment, in order: the first ``first`` ones, and those that are watched.
 
     ``logits`` and ``variances`` are NaN where there are none. ``rows`` are the effective numbers of
     rows; ``window`` is how many periods are evaluated together. ``sides`` is 2 if both directions
-    count, else 1, and a logit that is higher by ``worse`` is worse.
+    count, else 1, and a logit that is higher by ``worse`` is worse. Without a ``spread`` that other
+    segments helped to tell, it is that of these periods alone.
     """
 
     logits: Floats
@@ -138,6 +149,7 @@ class Series:
     window: int
     worse: float
     sides: int
+    spread: Spread | None = None
 
     @cached_property
     def _known(self) -> Floats:
@@ -166,19 +178,36 @@ class Series:
         return bool(has_variance) and int(known.sum()) >= _LEAST
 
     @cached_property
-    def _spread(self) -> tuple[Floats, float]:
-        """The weights of the periods of the reference that have a value, and tau squared."""
-        used = np.isfinite(self.logits[self.reference])
-        y, v = self.logits[self.reference][used], self._known[self.reference][used]
-        w = 1 / v
-        q = np.sum(w * (y - np.average(y, weights=w)) ** 2)  # Cochran's
-        tau2 = max(0.0, (q - (len(y) - 1)) / (w.sum() - np.sum(w**2) / w.sum()))
-        return 1 / (v + tau2), tau2
+    def residuals(self) -> Floats:
+        """How far each period of the reference is from their mean, in standard errors, or NaN."""
+        y, w = self.logits[self.reference], 1 / self._known[self.reference]
+        used = np.isfinite(y)
+        found: Floats = (y - np.average(y[used], weights=w[used])) * np.sqrt(w)
+        return found
 
     @property
-    def _degrees(self) -> int:
+    def own_spread(self) -> tuple[float, float, int]:
+        """Cochran's Q, what it grows by with tau squared, and its degrees of freedom."""
+        used = np.isfinite(self.residuals)
+        w = 1 / self._known[self.reference][used]
+        q = float(np.sum(self.residuals[used] ** 2))
+        return q, float(w.sum() - np.sum(w**2) / w.sum()), len(w) - 1
+
+    @cached_property
+    def _spread(self) -> Spread:
+        return self.spread or spreads([self])[0]
+
+    @property
+    def _weights(self) -> Floats:
+        """The weights of the periods of the reference that have a value."""
+        used = np.isfinite(self.logits[self.reference])
+        weights: Floats = 1 / (self._known[self.reference][used] + self._spread.tau**2)
+        return weights
+
+    @property
+    def degrees(self) -> float:
         """Of how many degrees of freedom the spread of periods is known."""
-        return max(len(self._spread[0]) - 1, _LEAST_DEGREES)
+        return max(self._spread.degrees, _LEAST_DEGREES)
 
     @cached_property
     def of_reference(self) -> float:
@@ -188,12 +217,12 @@ class Series:
     def mean_of_reference(self, values: Floats) -> float:
         """Return the mean of values of periods over those of the reference, weighted."""
         used = np.isfinite(self.logits[self.reference])
-        return float(np.average(values[self.reference][used], weights=self._spread[0]))
+        return float(np.average(values[self.reference][used], weights=self._weights))
 
     @property
     def _variance(self) -> float:
         """The variance of the logit of the reference."""
-        return float(1 / self._spread[0].sum())
+        return float(1 / self._weights.sum())
 
     @cached_property
     def watched(self) -> _Paths:
@@ -201,7 +230,7 @@ class Series:
         used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
         variances = self._known[used] + self._tau2[used]
-        return _Paths(variances, self._variance, self.sides, shares, self._degrees)
+        return _Paths(variances, self._variance, self.sides, shares, self.degrees)
 
     @property
     def _used(self) -> Integers:
@@ -213,7 +242,7 @@ class Series:
         """How much what is evaluated at each period varies beyond sampling: short windows more."""
         after = np.arange(len(self.logits)) - self.first + 1
         length = np.where(after > 0, np.minimum(after, self.window), self.window)
-        found: Floats = self._spread[1] * self.window / length
+        found: Floats = self._spread.tau**2 * self.window / length
         return found
 
     def _shared(self, place: int) -> Floats:
@@ -266,9 +295,9 @@ class Series:
         if len(self.watched.variances):
             usual = np.median(self.watched.variances)
         else:
-            usual = np.nanmedian(self._known[self.reference]) + self._spread[1]
+            usual = np.nanmedian(self._known[self.reference]) + self._spread.tau**2
         usual_periods = np.full(looks, usual)
-        paths = _Paths(usual_periods, self._variance, self.sides, None, self._degrees)
+        paths = _Paths(usual_periods, self._variance, self.sides, None, self.degrees)
         bounds = paths.bounds(error, looks, (), looks)
         drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)
         first = np.full(len(drawn), np.inf)
@@ -277,6 +306,39 @@ class Series:
             first[found & np.isinf(first)] = look + 1
         median = float(np.median(first))
         return median if np.isfinite(median) else None
+
+
+def spreads(series: Sequence[Series]) -> list[Spread]:
+    """Return how much the periods of each of several segments vary.
+
+    The variance of a segment's periods counts with its own degrees of freedom, and that of all with
+    as many more as tell how far segments differ from it. What the logarithms of their ratios vary
+    by is enlarged, as it is an estimate of few segments.
+    """
+    q, c, own = np.array([one.own_spread for one in series]).T
+    of_all = max(0.0, (q - own).sum() / c.sum())
+    usual, lent = of_all + own / c, 0.0
+    if len(series) > 1:
+        logs = np.log(np.maximum(q / c / usual, _ROUNDING))
+        enlarged = logs.var(ddof=1) * (len(series) + 1) / (len(series) - 1)
+        extra = enlarged - float(np.mean(2 / own + 2 / own**2))  # what chi-square varies by
+        most = max(_degrees_of_all(series, own) - own.mean(), 0.0)
+        lent = min(most, (1 + np.sqrt(1 + 2 * extra)) / extra) if extra > 0 else most
+    squares = (lent * usual + own * (q / c)) / (lent + own) - own / c
+    taus = np.sqrt(np.maximum(squares, 0.0))
+    return [Spread(*map(float, one)) for one in zip(taus, lent + own, strict=True)]
+
+
+def _degrees_of_all(series: Sequence[Series], own: Floats) -> float:
+    """Return the degrees of freedom of all segments: fewer where their periods vary together."""
+    count = min(len(one.residuals) for one in series)
+    residuals = np.stack([np.nan_to_num(one.residuals[:count]) for one in series])
+    alike = np.square(np.corrcoef(residuals))
+    others = alike[~np.eye(len(series), dtype=np.bool_)]
+    by_chance = 1 / own.mean()
+    shared = max(0.0, float(np.nanmean(others) - by_chance) / max(1 - by_chance, _ROUNDING))
+    total: float = own.sum() / (1 + (len(series) - 1) * shared)
+    return total
 
 
 @dataclass(frozen=True)
@@ -291,7 +353,7 @@ class _Paths:
     of_reference: float
     sides: int
     shares: Floats | None
-    degrees: int
+    degrees: float
 
     def lengths(self, look: int) -> list[int]:
         """Return the numbers of periods that a look compares: 1, 2, 4 and so on."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from math import exp, log
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,6 +14,7 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.given_thresholds import RESULTS
 from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._inference.distributions import student_quantile
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
     from frame_prc._inference.random_effects import Series
 
 
-# What a later call needs: the logit of a period, its variance, its bound, and the segment's error.
-_STATE = ("logit", "variance", "n_effective", "bound", "error")
+# What a later call needs: the logit of a period and its variance, how much periods vary, the bound
+# of a look, and the segment's error.
+_STATE = ("logit", "variance", "n_effective", "tau", "tau_degrees", "bound", "error")
 _NUMBERS = ("reference", "limit", "z", "delay")
 _OF_LOOKS = (*_NUMBERS, "n_periods", "conclusion", "since")
 _A_STATE = "what monitor() returned before, with details=True, and all of it"
-_NEW = {name: pl.lit(None, pl.Float64) for name in ("bound", "error")}
+_NEW = {name: pl.lit(None, pl.Float64) for name in ("tau", "tau_degrees", "bound", "error")}
+_SPREAD = ("tau", "tau_degrees")
 _DROP = 0.05  # of the measure, whose delay is told
 _NEXT_TO_END = 1e-9  # as a share of the range, for means of losses
 _LAST_PART = 0.1  # of a measure of the reference
@@ -185,6 +187,7 @@ class Watched(Table):
         watches = [_Watch(part.to_dicts(), over, self._series(part), self) for part in parts]
         for watch in watches:
             watch.share(self.error / len(watches))
+        _lend([watch for watch in watches if watch.series.has_reference])
         if self.lond:
             _look_by_lond(watches, over, self)
         else:
@@ -373,6 +376,20 @@ class _Watch:
         return self.series.delay(self.error, self.asked.looks, drop)
 
 
+def _lend(watches: Sequence[_Watch]) -> None:
+    """Let segments tell together how much periods vary; what a look was taken with is kept."""
+    from frame_prc._inference.random_effects import Spread, spreads  # noqa: PLC0415 - needs NumPy
+
+    found = spreads([watch.series for watch in watches]) if watches else []
+    for watch, spread in zip(watches, found, strict=True):
+        later = watch.rows[watch.asked.first :]
+        known = [row for row in later if row["tau"] is not None][:1]
+        kept = Spread(*(known[0][name] for name in _SPREAD)) if known else spread
+        watch.series = replace(watch.series, spread=kept)
+        for row in later:
+            row |= dict(zip(_SPREAD, kept, strict=True))
+
+
 def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
     """Look at each period of each segment in turn; each alarm allows for more (Javanmard 2015)."""
     every = [
@@ -381,13 +398,15 @@ def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
         if watch.series.has_reference
         for place, z in watch.series.alone()[: asked.looks]
     ]
-    alarms, normal = 0, NormalDist()
+    alarms = 0
     for _, number, place, z in sorted(every, key=lambda one: one[:2]):
         watch = watches[number]
         level = asked.error / (asked.looks * len(watches)) * (alarms + 1)
         known = watch.rows[place]["bound"]
-        bound = -normal.inv_cdf(level / watch.series.sides) if known is None else known
-        watch.set(place, z, 1, bound)
+        if known is None:
+            tail = 2 / watch.series.sides * level
+            known = student_quantile(1 - tail, watch.series.degrees)
+        watch.set(place, z, 1, known)
         alarms += watch.rows[place]["conclusion"] == "alarm"
 
 

@@ -181,8 +181,8 @@ class SearchVerbs(Evaluated[FrameT]):
             order of its numbers. The other keys, and the models, are watched side by side.
         plan
             How many periods are the reference, and how many are looked at, such as ``(12, 52)``.
-            Decide it before you look. Those of the reference tell how much weeks differ when
-            nothing is wrong: take 8 or more; with 24 a drop is found in a third of the time.
+            The first tell how much weeks differ when nothing is wrong: take 8 or more; with 24, or
+            with several segments, a drop is found in a third of the time.
         ci
             Where nothing changes, the probability that no look at any segment gives an alarm.
         measure
@@ -195,8 +195,7 @@ class SearchVerbs(Evaluated[FrameT]):
             Where such a measure is taken, as in :func:`compare_models`.
         window
             Evaluate so many periods together: of days, ``window=7`` looks at the last week, every
-            day. Then looks compare single windows, and the reference is those of its windows that
-            do not overlap, two at least.
+            day, alone, and the reference is those of its windows that do not overlap, two at least.
         adjust
             ``"lond"``: let the expected share of false alarms be about ``1 - ci``, where many
             segments may change (Javanmard & Montanari 2015), each look at one period alone.
@@ -213,22 +212,21 @@ class SearchVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``n_pos`` (of another ``measure`` its name), ``value, reference, limit,
             conclusion, since, status``, with ``missing="drop"`` also ``n_dropped``, and with
-            ``details`` ``measure, n, n_pos, n_periods, z, delay, n_effective`` and ``logit,
-            variance, bound, error, plan``. The reference is the weighted mean of the first periods.
-            What is compared is values less their bias, with which reference and limit are shown. An
-            alarm may be of the mean of the last 2, 4, 8 ... periods. After ``delay`` looks half of
-            all drops by 0.05 are found. The conclusion is ``"reference", "quiet", "alarm"``,
-            ``"undecided"`` of a period that could hardly be an alarm by itself (its status is
-            ``"few_positives"``: take longer ones, or a ``window``), and null where the ``status``
-            says why: ``"no_period"`` of rows without one, ``"no_reference"`` if fewer than two of
-            the first periods have a value, or none a standard error, ``"plan_ended"`` after the
-            last look. Sorted by the keys.
+            ``details`` ``measure, n, n_pos, n_periods, z, delay, n_effective, tau`` and ``logit,
+            variance, tau_degrees, bound, error, plan``. The reference is the weighted mean of the
+            first periods. What is compared is values less their bias, with which reference and
+            limit are shown. An alarm may be of the mean of the last 2, 4, 8 ... periods. After
+            ``delay`` looks half of all drops by 0.05 are found. The conclusion is ``"reference",
+            "quiet", "alarm"``, ``"undecided"`` of a period that could hardly be an alarm by itself
+            (its status is ``"few_positives"``: take longer ones, or a ``window``), and null where
+            the ``status`` says why: ``"no_period"`` of rows without one, ``"no_reference"`` if
+            fewer than two of the first periods have a value, or none a standard error,
+            ``"plan_ended"`` after the last look. Sorted by the keys.
 
         Notes
         -----
-        Segments share the error. Clusters are to be within periods, and these to vary normally: of
-        quiet series with a few far worse weeks, as by outages, up to a quarter have an alarm. With
-        ``"lond"`` take 24 periods of reference. Error rates: ``examples/guide/statistics.md``.
+        Clusters are to be within periods, and these to vary normally: of quiet series with a few
+        far worse weeks, up to a quarter have an alarm (``examples/guide/statistics.md``).
 
         Examples
         --------

@@ -8,7 +8,7 @@ those that a model knows do. Weeks have the same numbers of rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -161,3 +161,6 @@ def watches() -> Iterator[Weeks]:
     yield from (Weeks(100, 0.2, 1.5, (8, 52), changed=c, draws=100) for c in (1.35, 1.2))
     yield Weeks(50, 0.2, 1.5, (8, 26), sites=10, changed=1.0, draws=60)
     yield Weeks(50, 0.2, 1.5, (8, 26), sites=10, changed=1.0, adjust="lond", draws=60)
+    for adjust in (None, "lond"):
+        vary = Weeks(100, 0.2, 1.5, (8, 26), sites=10, tau=0.2, adjust=adjust, draws=100)
+        yield from (vary, replace(vary, changed=1.0))

@@ -2,8 +2,8 @@
 
 import calendar
 import re
+from dataclasses import replace
 from datetime import date, timedelta
-from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc._inference.distributions import student_quantile
-from frame_prc._inference.random_effects import Series, _Paths
+from frame_prc._inference.random_effects import Series, _Paths, spreads
 from frame_prc.exceptions import ColumnError, DataError, OptionError
 
 KNOWN = 10**9  # degrees of freedom of what is as good as known
@@ -167,11 +167,61 @@ def test_lond_allows_more_after_each_alarm():
     frame = rows(bad_from=10, sites=3)
     table = watched(frame, by=["site", "week"], adjust="lond", details=True)
     looks = table.filter(pl.col("bound").is_not_null()).sort("week", "site")
-    alarms, normal = 0, NormalDist()
-    for bound, conclusion in looks.select("bound", "conclusion").iter_rows():
-        assert bound == pytest.approx(-normal.inv_cdf(0.05 / (12 * 3) * (alarms + 1)))
+    alarms = 0
+    for bound, degrees, conclusion in looks.select("bound", "tau_degrees", "conclusion").rows():
+        tail = 0.05 / (12 * 3) * (alarms + 1)
+        assert bound == pytest.approx(student_quantile(1 - 2 * tail, degrees))
         alarms += conclusion == "alarm"
     assert alarms > 8
+
+
+def side_by_side(random, taus, together=0.0, drop=0.0, sites=5, periods=8, looks=12):
+    """Return series of variance 0.03 that vary by taus, a share of it together; one drops."""
+    shape = (sites, periods + looks)
+    own, common = random.normal(size=shape), random.normal(size=shape[1])
+    moved = np.sqrt(1 - together) * own + np.sqrt(together) * common
+    logits = random.uniform(*taus, size=(sites, 1)) * moved + random.normal(0, 0.03**0.5, shape)
+    logits[0, periods:] -= drop
+    variances, rows = np.full(shape[1], 0.03), np.full(shape[1], 1e9)
+    series = [Series(one, variances, rows, periods, 1, -1.0, 1) for one in logits]
+    lent = spreads(series)
+    return [replace(one, spread=spread) for one, spread in zip(series, lent, strict=True)]
+
+
+def has_alarm(series):
+    tails = 2 * 0.05 / len(series) / 12
+    limits = [student_quantile(1 - tails, one.degrees) for one in series]
+    return [
+        max(z for _, z in one.alone()) > limit for one, limit in zip(series, limits, strict=True)
+    ]
+
+
+def test_sites_lend_each_other_degrees_as_far_as_they_are_alike():
+    def degrees(taus, together=0.0):
+        random = np.random.default_rng(2)
+        draws = [side_by_side(random, taus, together)[0].degrees for _ in range(100)]
+        return np.median(draws)
+
+    assert side_by_side(np.random.default_rng(2), (0.3, 0.3), sites=1)[0].degrees == 7
+    assert degrees((0.3, 0.3)) > 21  # of at most 35
+    assert degrees((0.0, 1.0)) < 14
+    assert degrees((0.3, 0.3), together=1.0) < 14  # as of one site
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("taus", "together"), [((0.2, 0.2), 0), ((0, 0.5), 0), ((0.3, 0.3), 0.9)])
+def test_quiet_sites_that_vary_alarm_in_at_most_five_percent(taus, together):
+    random = np.random.default_rng(3)
+    draws = [has_alarm(side_by_side(random, taus, together)) for _ in range(800)]
+    assert np.mean([any(one) for one in draws]) < 0.066  # of 800 at 5 %, more once in 40 times
+
+
+def test_a_drop_at_one_of_several_sites_is_found():
+    random = np.random.default_rng(4)
+    draws = [side_by_side(random, (0.2, 0.2), drop=1.0) for _ in range(100)]
+    lent = np.mean([has_alarm(one)[0] for one in draws])
+    alone = np.mean([has_alarm([replace(one, spread=None) for one in d])[0] for d in draws])
+    assert lent > alone + 0.2
 
 
 def test_windows_are_the_last_periods_together():
