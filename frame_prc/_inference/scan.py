@@ -109,12 +109,22 @@ class Scan:
         ]
 
     @cached_property
+    def _looks(self) -> dict[Grouping, tuple[Floats, int]]:
+        """What is found at the segments of each grouping, and how many have too few negatives."""
+        by_first = sorted(self.groupings, key=_first)
+        parts = on_each_thread(by_first, lambda part: dict(self._looks_at(part)))
+        found = {grouping: look for part in parts for grouping, look in part.items()}
+        return {grouping: found[grouping] for grouping in self.groupings}
+
+    @property
     def z(self) -> dict[Grouping, Floats]:
         """How far each segment of each grouping is from the others; NaN of those not looked at."""
-        by_first = sorted(self.groupings, key=_first)
-        parts = on_each_thread(by_first, lambda part: dict(self._z_of(part)))
-        found = {grouping: z for part in parts for grouping, z in part.items()}
-        return {grouping: found[grouping] for grouping in self.groupings}
+        return {grouping: z for grouping, (z, _) in self._looks.items()}
+
+    @property
+    def n_left_out(self) -> int:
+        """The number of segments of enough rows whose negatives are too few for the measure."""
+        return sum(n_left_out for _, n_left_out in self._looks.values())
 
     @property
     def size(self) -> int:
@@ -133,13 +143,15 @@ class Scan:
         """The number of each row among those of its class."""
         return number_in_class(self.positive)
 
-    def _z_of(self, groupings: Sequence[Grouping]) -> Iterator[tuple[Grouping, Floats]]:
+    def _looks_at(
+        self, groupings: Sequence[Grouping]
+    ) -> Iterator[tuple[Grouping, tuple[Floats, int]]]:
         for column, share in groupby(groupings, key=_first):
             codes = self.codes[column]
             places = np.argsort(codes, kind="stable")
             ordered = Ordered(self._keys[places], _starts(np.bincount(codes)))
             for one in share:
-                yield one, self._z(one, self._split(ordered, places, one))
+                yield one, self._look(one, self._split(ordered, places, one))
 
     def _split(self, ordered: Ordered, places: Places, grouping: Grouping) -> Ordered:
         """Return rows by both columns of a grouping, if there are two, from those by the first."""
@@ -158,15 +170,17 @@ class Scan:
         keys &= step - dtype.type(1)
         return Ordered(keys, np.concatenate([*starts, ordered.starts[-1:]]))
 
-    def _z(self, grouping: Grouping, ordered: Ordered) -> Floats:
+    def _look(self, grouping: Grouping, ordered: Ordered) -> tuple[Floats, int]:
         is_positive = (ordered.keys & 1).astype(bool)
         at = np.flatnonzero(is_positive)
         opens = np.searchsorted(at, ordered.starts)
         sizes = [np.diff(opens), np.diff(ordered.starts - opens)]
         with np.errstate(all="ignore"):
-            fits = grouping.named() & self._is_large(*sizes)
+            large = grouping.named() & self._is_large(*sizes)
+            fits = large & self._is_judged(*sizes)
+            n_left_out = int(large.sum() - fits.sum())
             if not fits.any():
-                return np.full(grouping.size, np.nan)
+                return np.full(grouping.size, np.nan), n_left_out
             area, shortfall, variance, effective = self.rows.split(grouping.size).areas_of(
                 is_positive,
                 at,
@@ -175,18 +189,22 @@ class Scan:
                 lambda places: self._number[ordered.keys[places] >> 1],
             )
             found = _differences(area, shortfall, effective, variance, sizes)
-        return np.where(fits, np.nan_to_num(found), np.nan)
+        return np.where(fits, np.nan_to_num(found), np.nan), n_left_out
 
     def _is_large(self, positives: Integers, negatives: Integers) -> Flags:
-        """Return which segments are looked at, for how many rows of each class they have."""
+        """Return which segments have enough rows of each class, as the others have."""
         found: Flags = np.ones(len(positives), dtype=bool)
         for size in (positives, negatives):
             found &= (size >= self.fewest) & (size.sum() - size >= self.fewest)
+        return found
+
+    def _is_judged(self, positives: Integers, negatives: Integers) -> Flags:
+        """Return which segments have enough negatives for the measure, where sizes tell."""
         odds, classes = self.rows.odds, (self.rows.positives, self.rows.negatives)
         # Of clusters and weights sizes alone do not tell.
-        if odds is not None and self.unit is None and all(one.weight is None for one in classes):
-            found &= ~_have_few_negatives(positives, negatives, odds)
-        return found
+        if odds is None or self.unit is not None or any(one.weight is not None for one in classes):
+            return np.ones(len(positives), dtype=bool)
+        return ~_have_few_negatives(positives, negatives, odds)
 
     def without(self, grouping: Grouping, number: int) -> Scan:
         """Return the rows outside of a segment."""

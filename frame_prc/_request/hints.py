@@ -323,15 +323,21 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
     return f"did you mean {' or '.join(close)}?" if close else None
 
 
+# What is meant by a value without a name.
+_BY_TYPE = {float: ("ci",), str: ("method", "measure"), list: ("columns", "measures")}
+
+
 def _too_many(
     called: str, value: object, places: Sequence[str], own: Sequence[str]
 ) -> ParameterError:
     unnamed = ", ".join(name for name in places if name in own)
     allowed = f"{unnamed} in this order, and all others by name" if unnamed else _by_name(own)
+    meant = next((name for name in _BY_TYPE.get(type(value), ()) if name in own), None)
+    hint = f"did you mean {called}({meant}={shown(value)})?" if meant else None
+    if "score" in places:
+        hint = "segment keys go into by=, and several models into a list: score=['a', 'b']"
     return ParameterError(
         f"{called}() got {shown(value)} without the name of a parameter",
         allowed or "no parameter",
-        "segment keys go into by=, and several models into a list: score=['a', 'b']"
-        if "score" in places
-        else None,
+        hint,
     )

@@ -392,7 +392,9 @@ def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, Ho
 def key_name(over: object) -> str:
     """Return the name of a key that segments are averaged or compared over."""
     if not isinstance(over, str):
-        raise OptionError(f"over= takes a key, got a value of type {type_name(over)}", "its name")
+        what = f"over= takes a key, got a value of type {type_name(over)}"
+        hint = "make one column of several keys first" if is_list(over) else None
+        raise OptionError(what, "its name", hint)
     return over
 
 

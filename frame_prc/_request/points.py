@@ -348,7 +348,7 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
         raise OptionError(f"{asked} is given without at=", f"at={ {key: example} }", hint)
     if at is not None and not placed:
         every = ", ".join(map(repr, HELD))
-        beside = f"with {asked}" if names else "without a measure that has one"
+        beside = f"with {asked}" if names else "and no measure asked for is taken there"
         raise OptionError(f"at= is given {beside}", f"at= with one of {every}")
     if at is None:
         return {}

@@ -357,7 +357,10 @@ STATUSES = {
     "ok": "the number is defined and, where an interval or a test was asked for, can be trusted",
     "empty": "the segment has no rows",
     "no_positives": "there are no positives, so the area is null",
-    "no_negatives": "there are no negatives, so any ranking has an area of 1",
+    "no_negatives": (
+        "there are no negatives, so any ranking has an area of 1. Of a mean: in more than a tenth "
+        "of its segments"
+    ),
     "no_other": "there is nothing to compare with: no other segment, no earlier period",
     "few_positives": (
         "fewer than 20 effective positives, in a `band` also fewer than 4 beyond the recall: the "
@@ -368,9 +371,10 @@ STATUSES = {
         "segment: the interval may cover less, the test reject more"
     ),
     "few_negatives": (
-        "fewer than 20 negatives, or effective clusters that hold some, or too few for what they "
-        "stand for (large weights, a reference prevalence far below the own, negatives in clusters "
-        "beside positives that stand alone): the area is too high, its interval too narrow"
+        "fewer than 20 negatives, or effective clusters that hold some, or each stands for many "
+        "(large weights, a reference prevalence far below the own, negatives in clusters beside "
+        "positives that stand alone): the area is too high, its interval too narrow. Of a "
+        "comparison with other segments: here, or in more than a tenth of the others"
     ),
     "few_rows": (
         "fewer than 20 rows, or effective clusters, that the measure rests on; of losses, few that "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, MOST_FLAGGED
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
@@ -83,7 +83,8 @@ class Averages(Table):
         check_over(rows.columns, self.over)
         if self.how == "micro":
             return self._named(self._values(without_key(rows, self.over)))
-        means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
+        values = _with_one_class(self._values(rows), self.measured)
+        means = _mean(values, rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
             means = limits_of_mean(means, ESTIMATE, self.interval, rows)
             means = with_few_scores(means, rows, self.bins)
@@ -135,13 +136,14 @@ def _mean(
     kept = kept_keys(rows, over)
     share = {"mean": pl.lit(1.0), "weighted": _N_POS, "rows": _N}[how].cast(pl.Float64)
     shared = with_deviations(table, list(kept), _ESTIMATE, share).with_columns(
-        weighted=pl.col("shares") * _ESTIMATE
+        weighted=pl.col("shares") * _ESTIMATE,
+        of_one_class=pl.col("shares") * pl.col("of_one_class"),
     )
     sums = aggregated(
         shared,
         list(kept),
         pl.col("n", "n_pos", *dropped(rows.columns.request.missing)).sum(),
-        in_order(pl.col(*SPREAD, "weighted")),
+        in_order(pl.col(*SPREAD, "weighted", "of_one_class")),
         middle=_ESTIMATE.median(),
         n_segments=_ESTIMATE.count().cast(pl.Int64),
         n_undefined=_ESTIMATE.null_count().cast(pl.Int64),
@@ -155,10 +157,17 @@ def _mean(
     return means.rename(kept).sort(list(kept.values()))
 
 
+def _with_one_class(table: pl.LazyFrame, measured: Measured) -> pl.LazyFrame:
+    """Add whether a segment has no negatives, where the measure then says nothing of a ranking."""
+    is_idle = (pl.col("status") == "no_negatives") & pl.lit(not measure_of(measured).scored)
+    return table.with_columns(of_one_class=is_idle.cast(pl.Float64))
+
+
 def status_of_mean(fewest: int) -> pl.Expr:
-    """Return whether enough segments have the measure."""
-    few = pl.col(SEGMENTS) < fewest
-    return pl.when(few).then(pl.lit("few_segments")).otherwise(pl.lit("ok"))
+    """Return whether enough segments have the measure, and enough negatives for it to tell."""
+    of_one_class = pl.col("of_one_class") > MOST_FLAGGED * pl.col("shares")
+    few = pl.when(pl.col(SEGMENTS) < fewest).then(pl.lit("few_segments"))
+    return few.when(of_one_class).then(pl.lit("no_negatives")).otherwise(pl.lit("ok"))
 
 
 # --- models compared over segments that are a sample -------------------------------------------
@@ -203,7 +212,8 @@ class PairedDifferences(Table):
         alone, rows = rows, side_by_side(rows)
         check_over(rows.columns, self.paired.over)
         kept = kept_keys(rows, self.paired.over)
-        areas = rows.once(self._values(rows).drop(set(rows.keys) - set(kept)).rename(kept))
+        values = _with_one_class(self._values(rows), self.paired.measured)
+        areas = rows.once(values.drop(set(rows.keys) - set(kept)).rename(kept))
         keys, measure = [*kept.values()], measure_of(self.paired.measured)
         counted = dropped(rows.columns.request.missing)
         tables = [
@@ -267,7 +277,7 @@ def _differences(
     return aggregated(
         with_deviations(both, keys, _DIFFERENCE, pl.lit(1.0)),
         keys,
-        in_order(pl.col(*SPREAD)),
+        in_order(pl.col(*SPREAD, "of_one_class")),
         *(pl.col(name).sum() for name in counted),
         mean_in_order(pl.col(*_AREAS, "difference")),
         differences=_DIFFERENCE.drop_nulls().implode(),

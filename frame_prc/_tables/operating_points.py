@@ -121,10 +121,11 @@ class OperatingPoints(Table):
             "fpr",
             "f_score",
             "predicted_rate",
+            COUNTED,
             REFERENCE,
         )
-        # So that a table with intervals or a guarantee is still as wide as a terminal.
-        count = ("predicted_count",) if self.interval is not None or self._guarantees else ()
+        # So that a table with intervals is still as wide as a terminal.
+        count = ("predicted_count",) if self.interval is not None else ()
         return (*always, *count, "recall_low", "recall_high")
 
     def of(self, rows: Rows) -> pl.LazyFrame:

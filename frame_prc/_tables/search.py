@@ -144,7 +144,7 @@ class Search:
         if not self.used.height:
             return []
         scan, asked = self._scan(), self.asked
-        looked_at, highest = scan.size, scan.highest()
+        looked_at, left_out, highest = scan.size, scan.n_left_out, scan.highest()
         if not looked_at:
             raise DataError(
                 f"no segment has {asked.fewest} positives and {asked.fewest} negatives, and leaves "
@@ -162,12 +162,19 @@ class Search:
             best = self._differs_most(scan, left, at, limit)
             if best is None:
                 break
+            inside = reduce(and_, (self.levels[i].codes == code for i, code in best.pairs))
+            is_part = (inside & ~left).any()
+            text = self._text(best.pairs)
+            named = f"rest of {text}" if is_part else text, self._measured.name
             sizes = (best.row[name] for name in ("n", "n_pos", *_OF_ROW))
-            named = self._text(best.pairs), self._measured.name
             of_search = best.p_adjusted(highest), self._prevalence, looked_at
             found.append((*named, *sizes, *of_search, best.row["status"]))
-            inside = reduce(and_, (self.levels[i].codes == code for i, code in best.pairs))
             left, scan = left & ~inside, scan.without(best.grouping, best.number)
+        if left_out:
+            _LOG.warning(
+                f"{left_out:,} segments besides the {looked_at:,} looked at have too few negatives "
+                f"for {self._measured.name}; measure='roc_auc' needs fewer"
+            )
         if not found:  # a table without rows cannot say so
             closest = self._differs_most(scan, left, at, 0.0)
             _LOG.warning(self._of_none(closest, highest, looked_at))

@@ -79,9 +79,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         guarantee
             Choose thresholds that meet the target on new rows too, with at least this probability,
             such as ``0.95``: for ``recall``, ``precision`` and ``fpr``. Of too few rows, the row
-            holds nulls: ``n_counted`` is how many positives (``recall``) or negatives (``fpr``)
-            there are in effect, and ``n_needed`` how many can be enough, for a ``precision`` of the
-            rows predicted positive. Needs NumPy.
+            holds nulls: ``n_needed`` is how many positives (``recall``), negatives (``fpr``) or
+            rows predicted positive (``precision``) can be enough. Needs NumPy.
         calibrate
             The prevalence where they are used, as in :func:`average_precision`, or a frame of keys
             and ``prevalence``: precision, F scores, costs and budgets are those of rows there.
@@ -99,11 +98,12 @@ class DecisionVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``target, threshold, precision, recall, predicted_count, status``, with
             ``cost`` also ``expected_cost``, null for other targets. With ``ci``, ``precision_low,
-            precision_high`` take the place of ``predicted_count``, and with ``guarantee``
-            ``n_counted, n_needed``. With ``details`` also ``criterion, target_value, tp, fp, fn,
-            tn, fpr, f_score, predicted_rate``, with ``calibrate`` ``reference_prevalence``, with
-            ``ci`` ``recall_low, recall_high``; with ``ascending=True`` always ``ascending``. Sorted
-            by the keys, then in the order of the parameters above.
+            precision_high`` take the place of ``predicted_count``; with ``guarantee`` there is
+            ``n_needed``. With ``details`` also ``criterion, target_value, tp, fp, fn, tn, fpr,
+            f_score, predicted_rate``, with ``guarantee`` ``n_counted``, with ``calibrate``
+            ``reference_prevalence``, with ``ci`` ``recall_low, recall_high``; with
+            ``ascending=True`` always ``ascending``. Sorted by the keys, then in the order of the
+            parameters above.
 
             ``status`` is ``"not_met"`` where no point meets a target (then nulls), ``"missed"`` if
             one of other rows misses it here, ``"no_guarantee"``, ``"no_threshold"`` for a segment
@@ -200,7 +200,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         thresholds
             One or more thresholds for all segments, or a frame, as of :func:`operating_points`. By
             default those at which 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 and 50 % of the rows are predicted
-            positive, or as many as fit without cutting a tie.
+            positive, or as many as fit without cutting a tie, and with ``cost`` the cheapest, last.
         cost
             The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
         calibrate
@@ -244,6 +244,7 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         costs = None if cost is None else targets({"cost": cost})[0].costs
         asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
+        asked |= {} if cost is None else {"cost": cost}
         given = None
         if thresholds is not None:
             numbers, given = given_steps(thresholds)

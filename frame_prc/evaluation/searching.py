@@ -96,13 +96,14 @@ class SearchVerbs(Evaluated[FrameT]):
             n_looked_at``. The difference is from the others; interval and p-value are for the
             search as a whole, and ``status`` is ``"ok"``: what cannot be judged is not named. A
             find is beside those above it: what overlaps with one of them, and differs for no other
-            reason, is left out. If none is found, the log ``frame_prc`` warns how many were
-            looked at, and which differs most.
+            reason, is left out; ``rest of stage=3`` are the rows of ``stage=3`` outside of them. If
+            none is found, the log ``frame_prc`` warns how many were looked at, and which differs
+            most; it also warns how many have too few negatives for ``measure``.
 
         Notes
         -----
         P-values are beside the largest difference that 999 draws from the overlap of the segments
-        show (Westfall & Young 1993). Numbers are those of the rows outside of the finds above. What
+        show (Westfall & Young 1993). What
         was found was chosen for being far from the others, so look at it on other rows.
         ``examples/guide/statistics.md`` has simulated error rates.
 

@@ -223,8 +223,23 @@ def test_undefined_segments_are_left_out_and_counted(kind, how):
     # Pooled, the positives of a and c come third and fourth of four.
     area = {"micro": (1 / 3 + 2 / 4) / 2, "rows": (2 * 1 / 2 + 1) / 3}.get(how, (1 / 2 + 1) / 2)
     sizes = {"n": [4], "n_pos": [2], "prevalence": [0.5]}
-    expected = {**counted, **sizes, "average_precision": [area], "n_dropped": [1], "status": ["ok"]}
+    of_c = {"status": ["ok" if how == "micro" else "no_negatives"]}
+    expected = {**counted, **sizes, "average_precision": [area], "n_dropped": [1], **of_c}
     assert_rows(kind, result, pl.DataFrame(expected), **ROUNDED)
+
+
+@pytest.mark.parametrize(("segments", "status"), [(19, "no_negatives"), (22, "ok")])
+def test_a_mean_of_segments_without_negatives_says_so(segments, status):
+    row = pl.int_range(20 * segments, eager=True)
+    frame = pl.DataFrame({"site": row % segments, "truth": row % 7 < 3, "score": row * 7 % 5 / 5})
+    frame = frame.with_columns(
+        truth=pl.col("truth") | (pl.col("site") < 2), other=1 - pl.col("score")
+    )
+    ev = frame_prc.evaluate(frame, "truth", ["score", "other"], by="site")
+    assert ev.average(over="site", ci=0.95)["status"].to_list() == [status] * 2
+    assert ev.compare_models(over="site")["status"].to_list() == [status]
+    for measure in ("brier", "roc_auc"):
+        assert ev.average(over="site", measure=measure)["status"].to_list() == ["ok"] * 2
 
 
 @every_kind

@@ -73,7 +73,8 @@ def test_chance_is_seldom_found_and_then_what_came_closest_is_told(caplog):
     hits = sum(found(rows(seed, size=2000)).height > 0 for seed in range(30))
     assert hits <= 5  # at 5 %, more happen once in 3,000 times
     told = r"no segment was found among the \d+ looked at; .* differs most, by .* \(p = (.*)\)"
-    p_values = [re.fullmatch(told, text)[1] for text in caplog.messages]
+    messages = (re.fullmatch(told, text) for text in caplog.messages)
+    p_values = [one[1] for one in messages if one]
     assert len(p_values) == 30 - hits
     assert min(map(float, p_values)) >= 0.05
 
@@ -107,8 +108,37 @@ def test_dates_and_missing_values_are_levels_too():
     worse = pl.col("site").is_null() | (pl.col("day") >= pl.date(2024, 5, 30))
     frame = frame.with_columns(score=pl.col("score") - 2.0 * (worse & pl.col("late")))
     names = found(frame, columns=["site", "day"])["segment"].to_list()
-    assert "site=null" in names
+    assert "rest of site=null" in names  # its other rows are in the find above
     assert any(name.startswith("day >= 2024-05-") for name in names)
+
+
+def test_numbers_are_those_of_the_rows_that_the_name_of_a_find_says():
+    frame = rows(size=6000)
+    is_bad = (pl.col("site") == 3) | (pl.col("device") == "d2")
+    frame = frame.with_columns(score=pl.col("score") - 1.5 * (is_bad & pl.col("late")))
+    finds = found(frame, columns=["site", "device"], details=True)
+    assert finds["segment"].str.starts_with("rest of ").any()
+    left = frame
+    for find in finds.iter_rows(named=True):
+        pairs = [pair.split("=") for pair in find["segment"].removeprefix("rest of ").split(" & ")]
+        named = pl.all_horizontal(pl.col(name).cast(pl.String) == value for name, value in pairs)
+        inside = left.filter(named).height
+        assert find["n"] == inside
+        assert find["segment"].startswith("rest of ") == (inside < frame.filter(named).height)
+        left = left.filter(~named)
+
+
+def test_segments_with_too_few_negatives_for_the_measure_are_counted(caplog):
+    frame = rows(size=12_000)
+    is_small = pl.col("site") == 2
+    row = pl.int_range(pl.len()).over("site")
+    frame = frame.filter(~is_small | (row < 150))
+    frame = frame.with_columns(late=pl.when(is_small).then(row >= 25).otherwise("late"))
+    found(frame, columns=["site"])
+    assert "1 segments besides the 5 looked at have too few negatives for" in caplog.text
+    caplog.clear()
+    found(frame, columns=["site"], measure="roc_auc")
+    assert "too few negatives" not in caplog.text
 
 
 def test_the_order_of_the_columns_and_rows_and_the_kind_of_these_do_not_matter():

@@ -29,7 +29,8 @@ def test_steps_are_operating_points_with_what_they_cost(kind, weight):
     table = kind.rows(
         frame_prc.threshold_table(kind.make(ROWS), "truth", "score", cost=(1, 10), **asked)
     )
-    points = frame_prc.operating_points(ROWS, "truth", "score", predicted_rate=STEPS, **asked)
+    targets = {"predicted_rate": STEPS, "cost": (1, 10)}  # the cheapest is the last row
+    points = frame_prc.operating_points(ROWS, "truth", "score", **targets, **asked)
     assert table.select("region", *SHARED).equals(points.select("region", *SHARED))
     met = table.filter(pl.col("status") != "not_met")
     assert met.height >= 12
