@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import (
+    check_level_of_draws,
     confidence,
     is_number,
     key_name,
@@ -307,10 +308,13 @@ def check_one_of(given: Mapping[str, object]) -> None:
         raise OptionError(said, "one of them")
 
 
+_SHORTEST = 1e-6  # shorter ones take more rows than can be counted
+
+
 def length(name: str, value: Any) -> float:
     """Return a width, or a difference, that a study should reach."""
-    if not is_number(value) or not 0 < value < math.inf:
-        allowed, hint = "a number above 0", percent_hint(name, value)
+    if not is_number(value) or not _SHORTEST <= value < math.inf:
+        allowed, hint = f"a number from {_SHORTEST:f}", percent_hint(name, value)
         raise OptionError(f"{name}={shown(value)} is not a length", allowed, hint)
     return float(value)
 
@@ -357,7 +361,7 @@ def segments_test(test: Any, cluster: object, measure: MeasureName) -> SegmentsT
 
 # --- segments that differ, and weeks in which something changed --------------------------------
 
-_MOST, _LEAST = 0.99, 0.5
+_LEAST_OF_SEARCH = 0.5
 _PAIR, _LEAST_PERIODS, _MOST_LOOKS = 2, 2, 1000
 
 
@@ -380,8 +384,7 @@ def check_searched(request: Request, level: float) -> None:
             "columns= names them for this call alone",
             shell_hint=None,
         )
-    if not _LEAST <= level <= _MOST:
-        raise OptionError(f"ci={level:g} is out of range", f"a number from {_LEAST} to {_MOST}")
+    check_level_of_draws(level, _LEAST_OF_SEARCH)
 
 
 def plan_of(plan: Any) -> tuple[int, int]:

@@ -413,6 +413,8 @@ def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
 # --- intervals, and random samples -------------------------------------------------------------
 
 _MOST_REPLICATES = 1_000_000
+_LOWEST_LEVEL = 0.01
+_MOST_DRAWN = 0.99
 _HIGHEST_LEVEL = 1 - 1e-15  # closer to 1, too few digits of 1 - ci are left
 
 
@@ -421,6 +423,8 @@ def confidence(ci: Any) -> float:
     if not is_number(ci) or not 0 < ci < 1:
         allowed = "a number between 0 and 1"
         raise OptionError(f"ci={shown(ci)} is not a level", allowed, percent_hint("ci", ci))
+    if ci < _LOWEST_LEVEL:
+        raise OptionError(f"ci={shown(ci)} is too near 0", f"at least {_LOWEST_LEVEL}")
     if ci > _HIGHEST_LEVEL:
         raise OptionError(f"ci={shown(ci)} is too near 1", f"at most {_HIGHEST_LEVEL!r}")
     return float(ci)
@@ -462,12 +466,19 @@ def area_interval(ci: Any, drawn: Draws | None, *, is_drawn: bool) -> Interval |
     return None if ci is None else Interval(confidence(ci))
 
 
+def check_level_of_draws(level: float, least: float = _LOWEST_LEVEL) -> None:
+    """Refuse a level that draws cannot tell."""
+    if not least <= level <= _MOST_DRAWN:
+        allowed = f"a number from {least} to {_MOST_DRAWN}"
+        raise OptionError(f"ci={shown(level)} is out of range", allowed)
+
+
 def check_enough_drawn(drawn: Draws, level: float) -> None:
     """Refuse so few replicates that none would lie beyond a limit, which is one of their shares."""
     least = math.ceil(2 / (1 - level) * (1 - 1e-9))  # not 41 at .95, for a rounding error
     if drawn.replicates < least:
         raise OptionError(
-            f"bootstrap={drawn.replicates} is too few for ci={level:g}",
+            f"bootstrap={drawn.replicates} is too few for ci={shown(level)}",
             f"{least:,} or more, of which one lies beyond each limit",
         )
 

@@ -212,8 +212,8 @@ class PairedDifferences(Table):
         alone, rows = rows, side_by_side(rows)
         check_over(rows.columns, self.paired.over)
         kept = kept_keys(rows, self.paired.over)
-        values = _with_one_class(self._values(rows), self.paired.measured)
-        areas = rows.once(values.drop(set(rows.keys) - set(kept)).rename(kept))
+        found = _with_one_class(self._values(rows), self.paired.measured)
+        areas = rows.once(found.drop(set(rows.keys) - set(kept)).rename(kept))
         keys, measure = [*kept.values()], measure_of(self.paired.measured)
         counted = dropped(rows.columns.request.missing)
         tables = [

@@ -51,7 +51,7 @@ _SIDES = {
 _OF_PAIRS = {"variance" if name == "alone" else name: name for name in _SIDES.values()}
 
 # Of tests of one segment: which one, what each of them shares with the others, and its place there.
-BLOCK, SHARED, PLACE = "block", "shared", "place"
+BLOCK, SHARED, PLACE = "\0block", "\0shared", "\0place"
 
 _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance_a", "variance_b"))
 

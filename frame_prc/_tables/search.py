@@ -334,6 +334,8 @@ def _rounded(ends: pl.Series) -> pl.Series:
 def _text(value: object) -> str:
     if value is None:
         return "null"
+    if isinstance(value, pl.Series):
+        return str(value.to_list())
     if isinstance(value, datetime):
         return str(value).removesuffix(" 00:00:00")
     return f"{value:.15g}" if isinstance(value, float) else str(value)

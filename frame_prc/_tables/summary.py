@@ -25,6 +25,7 @@ from frame_prc._curves.calibration import (
 )
 from frame_prc._curves.logit_intervals import (
     ESTIMATE,
+    FEW_POSITIVES,
     INTERVAL,
     N_EFFECTIVE,
     RANDOM,
@@ -68,6 +69,7 @@ def interval_of(measure: str) -> tuple[str, ...]:
 
 # What the mean of segments needs of each measure that has an interval.
 _WORKING = ("shortfall", "bias", "n_effective")
+_MUCH = 1.5
 _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
     CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
@@ -366,6 +368,7 @@ def _macro(
         *means,
         n_effective=in_order(n_effective),
         n_known=n_effective.count(),
+        usual_rows=n_effective.mean(),
         variance=in_order(error**2),
         squared_variances=in_order(error**4 / n_effective),
         n_errors=error.count(),
@@ -414,7 +417,11 @@ def _variance_of_sum(rows: Rows, measure: Measure) -> pl.LazyFrame:
 def _status_of_macro() -> pl.Expr:
     """Return the status; it says if a segment without a standard error leaves the mean without."""
     lacks = (pl.col("n_errors") < pl.col("n_defined")) & pl.col("ci_low").is_null()
-    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status").alias("status")
+    # Of what the bias is, about a quarter is not known, which is much beside so small an error.
+    is_biased = pl.col("bias") > _MUCH * pl.col("std_error")
+    few = (pl.col("status") == "ok") & is_biased & (pl.col("usual_rows") < FEW_POSITIVES)
+    found = pl.when(lacks).then(pl.lit("no_std_error")).when(few).then(pl.lit("few_positives"))
+    return found.otherwise("status").alias("status")
 
 
 def _macro_sampled(

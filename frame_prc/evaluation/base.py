@@ -50,7 +50,7 @@ from frame_prc._rows.reshaped import (
 from frame_prc._rows.rows import Rows, computed, read
 from frame_prc._rows.rules import SUMS
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import ColumnError, FrameError, PrcError, nearest
+from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError, nearest
 
 KeptT = TypeVar("KeptT")
 
@@ -274,7 +274,9 @@ class Evaluated(Generic[FrameT]):
 
     def _reserved(self, table: Table, *, details: bool) -> list[str]:
         """Return the names that no key may have."""
-        return [*dict.fromkeys([*table.reserved, *self._columns_of(table, details=details)])]
+        columns = self._columns_of(table, details=details)
+        names = dict.fromkeys([*table.reserved, *columns, *table.computed(columns)])
+        return [name for name in names if not name.startswith("\0")]
 
     def _columns_of(self, table: Table, *, details: bool) -> list[str]:
         """Return the columns of a table after the keys."""
@@ -389,7 +391,13 @@ def verb(function: FunctionT) -> FunctionT:
     @wraps(native)
     def call(*args: Any, **named: Any) -> Any:
         first: Any = args[0] if args else named.get("frame")
+        inherits = is_method and first.level is not None and "ci" not in named
         with in_words_of(unwrapped(first.frame if is_method else first), called):
-            return native(*args, **named)
+            try:
+                return native(*args, **named)
+            except OptionError as error:
+                if inherits and error.what.startswith("ci="):
+                    error.what += "; it is that of evaluate(), where this call names none"
+                raise
 
     return cast("FunctionT", call)

@@ -21,7 +21,7 @@ from frame_prc._request.comparisons import (
     segments_test,
 )
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import confidence, is_list
+from frame_prc._request.options import check_level_of_draws, confidence, is_list
 from frame_prc._request.points import (
     check_has_better,
     measured,
@@ -155,7 +155,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the intervals. They are quantiles of up to 4,000 draws: up to 0.99 or so.
+            The level of the intervals, up to 0.99. They are quantiles of up to 4,000 draws.
         measure
             By default the average precision at one prevalence. Not ``"mean_score"`` and
             ``"calibration_gap"``, of which no value is the worst.
@@ -221,6 +221,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_segments(self._request)
         check_numpy("shrunk()")
         level, held = confidence(self._level(ci)), given_at(at)
+        check_level_of_draws(level)
         found = measured(self._request, measure, calibrate, held)
         check_has_better(found.name, "shrunk() ranks segments, and is asked for")
         return self._table(Shrunken(found, level, floor(below)), details=details)

@@ -11,7 +11,7 @@ from frame_prc._request.comparisons import (
     segments_are,
 )
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import compared_at, confidence
+from frame_prc._request.options import check_level_of_draws, compared_at, confidence
 from frame_prc._request.points import (
     measure_list,
     measures_beside,
@@ -152,5 +152,6 @@ class TableVerbs(Evaluated[FrameT]):
         if check_option("shrink", shrink, (False, True)):
             check_segments(self._request)
             check_numpy("shrink=True")
+            check_level_of_draws(interval.level)
         table = Summary(interval, overall, reference, are, named, beside, shrink, unasked)
         return self._table(table, details=details)

@@ -220,6 +220,10 @@ def test_roles_and_columns_are_checked_at_once():
         ROWS.lazy().prc.evaluate("late", "old", by="regin")
     with pytest.raises(OptionError, match="ci=95 is not a level"):
         ROWS.prc.evaluate("late", "old", ci=95)
+    weighted = ROWS.with_columns(weight=0.5).prc.evaluate("late", "old", weight="weight", ci=0.9)
+    with pytest.raises(OptionError, match=r"ci= of a curve .* weights; it is that of evaluate\(\)"):
+        weighted.curve()
+    assert weighted.curve(ci=None).height
     with pytest.raises(ParameterError, match=r"evaluate\(\) has no parameter groups=.* by=\?"):
         ROWS.prc.evaluate("late", "old", groups="region")
     with pytest.raises(ParameterError, match=r"by= is named once, in evaluate\(\)"):

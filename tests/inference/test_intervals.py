@@ -433,6 +433,7 @@ def test_schema_is_known_before_anything_is_read(kind, options):
 
 AT_THE_CALL = {
     "level 0": ({"ci": 0}, "ci=0 is not a level"),
+    "level near 0": ({"ci": 1e-16}, r"ci=1e-16 is too near 0. Allowed: at least 0\.01"),
     "level 1": ({"ci": 1.0}, r"ci=1\.0 is not a level.*between 0 and 1"),
     "level near 1": ({"ci": 1 - 1e-16}, r"ci=0\.9+ is too near 1. Allowed: at most 0\.9{15}\."),
     "level 95": ({"ci": 95}, r"ci=95 is not a level.*95 % is ci=0\.95"),

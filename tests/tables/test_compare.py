@@ -308,6 +308,11 @@ WRONG = {
         ColumnError,
         "key 'p_value' in by= is named like a column of the result",
     ),
+    "key named like a column that a column needs": (
+        {"by": pl.col("region").alias("measure"), "adjust": "holm"},
+        ColumnError,
+        "key 'measure' in by= is named like a column of the result",
+    ),
     "no truth": ({"truth": None}, OptionError, "truth= is not given"),
 }
 

@@ -169,7 +169,7 @@ def test_rows_without_a_score_are_left_out():
         ({"depth": 3}, "depth=3"),
         ({"quantiles": 1}, "quantiles=1 is out of range"),
         ({"min_positives": 2.5}, "min_positives=2.5 is out of range"),
-        ({"ci": 0.999}, "ci=0.999 is out of range"),
+        ({"ci": 1 - 1e-9}, "ci=0.999999999 is out of range"),
         ({"measure": "brier"}, "measure='brier'"),
         ({"score": ["score", "age"]}, "several models are given"),
     ],

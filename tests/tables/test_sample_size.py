@@ -116,9 +116,10 @@ def test_studies_of_that_size_have_the_width_and_the_power():
     [
         ({}, "neither of width= and difference= is given"),
         ({"width": 0.1, "difference": 0.1}, "width= and difference= are given. Allowed: one"),
-        ({"width": math.inf}, "width=inf is not a length. Allowed: a number above 0"),
+        ({"width": math.inf}, "width=inf is not a length. Allowed: a number from 0.000001"),
         ({"width": 0.1, "baseline": "score"}, "baseline= is given without difference="),
-        ({"width": 0}, "width=0 is not a length. Allowed: a number above 0"),
+        ({"width": 1e-12}, "width=1e-12 is not a length"),
+        ({"width": 0}, "width=0 is not a length. Allowed: a number from 0.000001"),
         ({"difference": 0.1}, "two or more"),
         ({"width": 0.1, "power": 80}, "power=80 is not a power.*80 % is power=0.8"),
     ],

@@ -6,6 +6,7 @@ import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import numpy as np
 import oracle
 import pandas as pd
 import polars as pl
@@ -702,3 +703,14 @@ def test_the_average_precision_is_among_the_measures_already():
     rows = pl.DataFrame({"late": [1, 0, 1, 0] * 9, "score": range(36)})
     named = rows.prc.summary("late", "score", measures=["average_precision", "roc_auc"])
     assert_frame_equal(named, rows.prc.summary("late", "score", measures="roc_auc"))
+
+
+@pytest.mark.parametrize(("segments", "status"), [(6, "ok"), (60, "few_positives")])
+def test_the_bias_of_small_segments_is_said_where_it_is_much_beside_the_error(segments, status):
+    """The more segments there are the smaller is the error of their mean, and not the bias."""
+    row = np.arange(500 * segments)
+    late = row % 50 < 1
+    score = np.random.default_rng(2).normal(size=len(row)) + 1.5 * late
+    frame = pl.DataFrame({"site": row // 500, "late": late, "score": score})
+    table = frame_prc.summary(frame, "late", "score", by="site", overall=True)
+    assert table.filter(level="macro")["status"].item() == status
