@@ -331,12 +331,14 @@ def spreads(series: Sequence[Series]) -> list[Spread]:
 
 def _degrees_of_all(series: Sequence[Series], own: Floats) -> float:
     """Return the degrees of freedom of all segments: fewer where their periods vary together."""
-    count = min(len(one.residuals) for one in series)
+    count, pairs = min(len(one.residuals) for one in series), len(series) * (len(series) - 1)
     residuals = np.stack([np.nan_to_num(one.residuals[:count]) for one in series])
-    alike = np.square(np.corrcoef(residuals))
-    others = alike[~np.eye(len(series), dtype=np.bool_)]
+    lengths = np.sqrt(np.sum(residuals**2, axis=1, keepdims=True))
+    directions = residuals / np.maximum(lengths, _ROUNDING)
+    alike = (directions @ directions.T) ** 2
     by_chance = 1 / own.mean()
-    shared = max(0.0, float(np.nanmean(others) - by_chance) / max(1 - by_chance, _ROUNDING))
+    of_others = (alike.sum() - np.trace(alike)) / pairs
+    shared = max(0.0, (of_others - by_chance) / max(1 - by_chance, _ROUNDING))
     total: float = own.sum() / (1 + (len(series) - 1) * shared)
     return total
 

@@ -48,6 +48,7 @@ _SPREAD = ("tau", "tau_degrees")
 _DROP = 0.05  # of the measure, whose delay is told
 _NEXT_TO_END = 1e-9  # as a share of the range, for means of losses
 _LAST_PART = 0.1  # of a measure of the reference
+_MOST_TAIL = 0.99
 
 Row = dict[str, Any]
 
@@ -404,7 +405,7 @@ def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
         level = asked.error / (asked.looks * len(watches)) * (alarms + 1)
         known = watch.rows[place]["bound"]
         if known is None:
-            tail = 2 / watch.series.sides * level
+            tail = min(2 / watch.series.sides * level, _MOST_TAIL)
             known = student_quantile(1 - tail, watch.series.degrees)
         watch.set(place, z, 1, known)
         alarms += watch.rows[place]["conclusion"] == "alarm"
