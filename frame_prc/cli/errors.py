@@ -123,7 +123,9 @@ def usage_line(error: Exception) -> str:
     text = f"{text[:1].lower()}{text[1:]}".removesuffix(".").replace("?.", "?")
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "frame-prc"
-    return f"{message(text)} Hint: {command} --help"
+    examples = {f"frame-prc {command_name(verb)}": words for verb, words in EXAMPLES.items()}
+    lacks = text.startswith("missing") and command in examples
+    return f"{message(text)} Hint: {command} {examples[command] if lacks else '--help'}"
 
 
 def unexpected_line(error: Exception) -> str:

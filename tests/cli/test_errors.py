@@ -76,7 +76,7 @@ points rows.csv -t late -s score --threshold limits
 ap rows.csv -t late -s score --unknown
     no such option: --unknown. Hint: frame-prc ap --help
 ap
-    missing argument 'FILE...'. Hint: frame-prc ap --help
+    missing argument 'FILE...'. Hint: frame-prc ap rows.parquet -t late -s score -b carrier
 ap row.csv -t late -s score
     there is no file 'row.csv'. Hint: did you mean 'rows.csv'?
 ap no/rows.csv -t late -s score
