@@ -24,12 +24,14 @@ def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bo
     """Add to rows the columns of the row of a table whose number is in their column ``place``."""
     if not at_once:
         names, is_row = table.collect_schema().names(), pl.lit(value=True).alias("\0is_row")
-        both = beside([rows.with_columns(is_row), table]).with_columns(pl.col(names).gather(place))
+        # Of rows that the checks refuse a place may be beyond the table.
+        found = pl.col(names).gather(place, null_on_oob=True)
+        both = beside([rows.with_columns(is_row), table]).with_columns(found)
         # A table with more rows made the others longer.
         return both.filter(pl.col("\0is_row").is_not_null()).drop("\0is_row")
     # The other engine would cut the table into chunks.
-    found, values = rows.collect(), table.collect(engine="in-memory")
-    return found.hstack([looked_up(column, found[place]) for column in values]).lazy()
+    of_rows, values = rows.collect(), table.collect(engine="in-memory")
+    return of_rows.hstack([looked_up(column, of_rows[place]) for column in values]).lazy()
 
 
 def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
