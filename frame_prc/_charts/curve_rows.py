@@ -53,7 +53,11 @@ def chosen_lines(
 ) -> tuple[EvaluatedSegments, pl.DataFrame, str]:
     """Return the segments that have lines, these lines, and which they are if they are not all."""
     check_readable(source, facet, most)
-    segments, choice = _chosen_segments(source.evaluate())
+    found = source.evaluate()
+    # Without negatives any ranking is perfect: a line at 1 would look as if one were.
+    is_drawn = pl.col("status") != "no_negatives"
+    table = found.table.with_columns(pl.when(is_drawn).then(AVERAGE_PRECISION))
+    segments, choice = _chosen_segments(replace(found, table=table))
     lines = name_lines(segments, facet, most)
     if lines.height > 1 and (lines["panel_name"] == "").all():
         lines = lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
@@ -170,8 +174,8 @@ _TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
 
 OverlayKind: TypeAlias = Literal["pooled", "mean"]
 NOTES: dict[OverlayKind, str] = {
-    "pooled": "all rows at the segment's prevalence.",
-    "mean": "the mean of all segments at the segment's prevalence.",
+    "pooled": "all rows, as if they had the segment's share of positives.",
+    "mean": "the mean of all segments, as if each had this segment's share of positives.",
 }
 
 
@@ -320,7 +324,8 @@ def labels_of(lines: pl.DataFrame) -> pl.DataFrame:
 
 def _numbered(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """Add the panels of their lines to rows, and their order in them."""
-    placed = left_join(rows, lines.select("line", "panel"), ["line"])
+    drawn = lines.drop_nulls(AVERAGE_PRECISION).select("line", "panel")
+    placed = left_join(rows, drawn, ["line"]).drop_nulls("panel")
     return placed.with_columns(order=pl.int_range(pl.len()).over("line"))
 
 

@@ -98,6 +98,7 @@ class PanelRenderer:
         """Return precision over recall; ``chosen`` is a mark at a chosen point."""
         # A line of equal F1 is lowest at recall 1.
         ends = self.iso.filter(pl.col("recall") == 1, pl.col("precision") < layout.top)
+        ends = ends.with_columns(labelled=_is_clear(panel.baselines["prevalence"], layout))
         layers = _layers(
             (self._iso, ends),
             (self._baselines, panel.baselines),
@@ -137,7 +138,8 @@ class PanelRenderer:
         place: dict[str, Any] = {"align": "right", "baseline": "top", "dx": -3, "dy": 1}
         if layout.is_large:
             place = {"align": "left", "baseline": "middle", "dx": 7}
-        labels = alt.Chart(_labels(ends, _LABEL * layout.top / layout.height)).mark_text(
+        shown = ends.filter("labelled")
+        labels = alt.Chart(_labels(shown, _LABEL * layout.top / layout.height)).mark_text(
             color=self.look.muted, fontSize=9, **place
         )
         return [curves, labels.encode(x=layout.x, y=layout.y, text=alt.Text("label:N"))]
@@ -340,6 +342,16 @@ def as_text(rows: pl.DataFrame) -> alt.InlineData:
     }
     form = alt.CsvDataFormat(type="csv", parse=kinds)
     return alt.InlineData(values=rows.write_csv(), format=form)
+
+
+def _is_clear(prevalences: pl.Series, layout: PanelLayout) -> pl.Expr:
+    """Return whether a label inside a panel is clear of its dashed lines, at which curves end."""
+    if layout.is_large:
+        return pl.lit(value=True)
+    pixel, at = layout.top / layout.height, pl.col("precision")
+    below, above = at - 2 * _LABEL * pixel, at + 2 * pixel
+    struck = [(below < prevalence) & (above > prevalence) for prevalence in prevalences]
+    return ~pl.any_horizontal(pl.lit(value=False), *struck)
 
 
 def _labels(ends: pl.DataFrame, room: float) -> pl.DataFrame:

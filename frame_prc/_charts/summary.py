@@ -110,10 +110,13 @@ def _notes(data: SummaryData, kind: Kind) -> Iterator[str]:
         return
     yield from _on_intervals(data)
     yield from _on_chance(data)
+    yield from _on_all_rows(data)
     if data.times is None and data.by_difference:
         yield "Sorted by difference."
     yield from _on_worst(data)
     yield from _on_few(data)
+    if "p_adjusted" in data.differences.columns:
+        yield "Intervals of differences are adjusted, as their p-values are."
     if data.are_cut:
         yield "Wide intervals of differences are cut off at the frame."
     yield from _on_what_is_not_drawn(data)
@@ -153,6 +156,19 @@ def _on_chance(data: SummaryData) -> Iterator[str]:
         yield "An interval below chance is worse than random: is a lower score better?"
 
 
+def _on_all_rows(data: SummaryData) -> Iterator[str]:
+    """Say why all rows may lie above each segment that they are made of."""
+    if data.whole is None:
+        return
+    is_whole, area = pl.col("name") == data.whole, pl.col(AVERAGE_PRECISION)
+    is_above = area.filter(is_whole).first() > area.filter(~is_whole).max()
+    if data.dots.group_by("model").agg(is_above=is_above)["is_above"].fill_null(value=False).all():
+        yield (
+            "All rows lie above every segment: scores also tell segments with many positives from "
+            "those with few."
+        )
+
+
 def _at_one_prevalence(data: SummaryData) -> str:
     known = data.dots[REFERENCE].drop_nulls().head(1)
     shown = "".join(f", {text.prevalence_text(value)}" for value in known)
@@ -176,7 +192,7 @@ def _on_few(data: SummaryData) -> Iterator[str]:
         few = text.few_of(data.segments.cluster, weighted=data.segments.given.columns.weighted)
         yield f"{marks}: fewer than {few}, intervals may cover less than stated."
     if "few_negatives" in statuses:
-        yield f"{marks}: so few negatives for what they stand for that the value may be too high."
+        yield f"{marks}: too few negatives, so that the value may be too high."
 
 
 def _on_what_is_not_drawn(data: SummaryData) -> Iterator[str]:

@@ -13,7 +13,12 @@ from typing import Any
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, FEW_POSITIVES, FEW_SCORES
+from frame_prc._curves.logit_intervals import (
+    FEW_OF_POSITIVES,
+    FEW_POSITIVES,
+    FEW_SCORES,
+    RANDOM,
+)
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import MODEL, Target
 
@@ -171,15 +176,16 @@ def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
     if row[AVERAGE_PRECISION] is None:
         return status_text(row["status"])
     text = f"AP {'≈ ' if approximate else ''}{rate_text(row[AVERAGE_PRECISION])}"
+    if row["status"] == "below_chance":  # which is more than the dashed line, the prevalence
+        return f"{text} < chance ({rate_text(row[RANDOM])})"
     if row.get("ci_low") is not None:
         text += f" [{rate_text(row['ci_low'])}, {rate_text(row['ci_high'])}]"
-    show_status = row["status"] in ("no_negatives", "below_chance", FEW_SCORES)
-    return f"{text}, {status_text(row['status'])}" if show_status else text
+    return f"{text}, {status_text(FEW_SCORES)}" if row["status"] == FEW_SCORES else text
 
 
 def size_text(row: dict[str, Any]) -> str:
     """Return the number of positives of a segment and of its rows, and whether they are few."""
-    if row[AVERAGE_PRECISION] is None:
+    if not row["n_pos"]:
         return ""
     few = " (few)" if row["few"] else ""
     return f"{count_text(row['n_pos'])} of {count_text(row['n'])} positive{few}"

@@ -300,6 +300,14 @@ def test_panels_without_one_below_have_an_axis_and_lines_of_f1_a_label():
     assert labels == [["F1 = 0.2", "F1 = 0.4", "F1 = 0.6", "F1 = 0.8"]] * 5
 
 
+def test_a_label_of_f1_gives_way_to_the_prevalence_at_which_curves_end():
+    one = pl.DataFrame({"late": [True, False, False, False, False] * 10, "score": range(50)})
+    rows = pl.concat([one.with_columns(region=pl.lit(name)) for name in "abcde"])
+    chart = rows.prc.plot("late", "score", by="region", facet="region", y=1)
+    labels = [[row["label"] for row in rows] for _, rows in drawn(chart, "text", "label")]
+    assert labels == [["F1 = 0.2", "F1 = 0.6", "F1 = 0.8"]] * 5  # that of 0.4 is at 0.25
+
+
 def test_points_are_inside_the_axis():
     chart = rare([True]).prc.plot("late", "score", points={"precision": 0.9})
     assert top_of(chart)[0] == 1

@@ -60,9 +60,11 @@ def test_a_segment_that_lost_its_rows_is_named():
 
 def test_a_segment_without_negatives_says_so():
     rows = REGIONS.with_columns(late=pl.col("late") | (pl.col("region") == "south"))
-    assert legend(rows.prc.plot("late", "old", by="region"))[1] == (
-        "south: AP 1.000, no negatives, 3 of 3 positive (few)"
-    )
+    chart = rows.prc.plot("late", "old", by="region")
+    assert "Not drawn: south (no negatives)." in " ".join(words(chart))
+    panels = rows.prc.plot("late", "old", by="region", facet="region")
+    assert words(panels)[-3:] == ["south", "no negatives", "3 of 3 positive (few)"]
+    assert {row["line"] for _, rows in drawn(panels, "line", "order") for row in rows} == {0}
 
 
 @pytest.mark.thorough

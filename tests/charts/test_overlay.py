@@ -36,7 +36,9 @@ def test_all_rows_are_drawn_at_the_prevalence_of_each_segment():
     for rows, odds in zip(overlays(chart), ODDS.values(), strict=True):
         wanted = {r: precision(r, wrong, odds) for r, wrong in OF_NEGATIVES.items()}
         assert at_recalls(rows) == pytest.approx(wanted, rel=1e-4)
-    assert "Grey: all rows at the segment's prevalence." in " ".join(words(chart))
+    assert "Grey: all rows, as if they had the segment's share of positives." in " ".join(
+        words(chart)
+    )
 
 
 def test_the_mean_of_segments_is_drawn_at_the_prevalence_of_each():
@@ -47,7 +49,7 @@ def test_the_mean_of_segments_is_drawn_at_the_prevalence_of_each():
             for r, (reached, *shares) in OF_EACH.items()
         }
         assert at_recalls(rows) == pytest.approx(wanted, rel=1e-4)
-    assert "Grey: the mean of all segments at the segment's" in " ".join(words(chart))
+    assert "Grey: the mean of all segments, as if each had this segment's" in " ".join(words(chart))
 
 
 def test_models_have_a_curve_each_on_request():
@@ -57,7 +59,7 @@ def test_models_have_a_curve_each_on_request():
     [north, _] = overlays(chart)
     assert {row["series"] for row in north} == {"old", "new"}
     assert at_recalls([row for row in north if row["series"] == "old"])[1.0] == pytest.approx(0.6)
-    assert "Wide and faint: all rows at" in " ".join(words(chart))
+    assert "Wide and faint: all rows, as if" in " ".join(words(chart))
     apart = REGIONS.prc.plot(**asked, facet=["model", "region"])
     assert len(overlays(apart)) == 4
 
