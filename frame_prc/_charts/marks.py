@@ -137,6 +137,7 @@ TITLES = {
     "n": "rows",
     "n_pos": "positives",
     "p_value": "p, not adjusted",
+    "p_adjusted": "p, adjusted",
     "status_text": "status",
     **{name: name.upper() for name in ("tp", "fp", "fn", "tn")},
 }
@@ -144,7 +145,7 @@ TITLES = {
 BESIDE_POINT = {"anchor": "mark", "position": ["top-right", "top-left", "bottom-left"]}
 _RATES = (
     *("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"),
-    *("ci_low", "ci_high", "random_average_precision", "difference", "p_value"),
+    *("ci_low", "ci_high", "random_average_precision", "difference", "p_value", "p_adjusted"),
 )
 _COUNTS = ("tp", "fp", "fn", "tn", "predicted", "n", "n_pos")
 _FORMATS = dict.fromkeys(_RATES, ".4f") | dict.fromkeys(_COUNTS, ",.12~g")

@@ -249,6 +249,8 @@ def _compared(
     if whole is not None:
         of_all = segments.compared(comparison, pooled=True).with_columns(name=pl.lit(whole))
         table = pl.concat([of_all, table], how="diagonal_relaxed")
+    if "p_adjusted" in table.columns:  # the interval is that which agrees with it
+        table = table.with_columns(ci_low="ci_low_adjusted", ci_high="ci_high_adjusted")
     return table.with_columns(
         pl.Series(name, text.key_texts(table[name]), pl.String) for name in ("model", "baseline")
     )

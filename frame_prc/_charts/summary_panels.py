@@ -66,7 +66,9 @@ class SummaryMarks:
 
     def differences(self) -> Quantity:
         """Return the differences; of several models, each has its colour."""
-        rows, measures = self.data.differences, ("difference", *INTERVAL, "p_value")
+        rows = self.data.differences
+        p = "p_adjusted" if "p_adjusted" in rows.columns else "p_value"
+        measures = ("difference", *INTERVAL, p)
         model, baseline = self._pair(_LONGEST_IN_TITLE)
         title, ends = f"{model} \N{MINUS SIGN} {baseline}", difference_domain(rows)
         several = rows["model"].n_unique() > 1

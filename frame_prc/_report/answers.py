@@ -8,20 +8,20 @@ be judged.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.summary_data import PAIR, SURE
+from frame_prc._charts.summary_data import PAIR
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
-from frame_prc._report.evaluation import BETTER, FEWEST_OF_REFERENCE, SMALL, WORSE, Evaluation
+from frame_prc._report.evaluation import FEWEST_OF_REFERENCE, Evaluation
 from frame_prc._report.options import LARGEST_F1
+from frame_prc._report.segments import which_segment
 from frame_prc._report.sentences import (
-    MOST_NAMED,
+    NAMED,
+    Answer,
     comparisons_of_best,
     comparisons_told,
     ends_text,
@@ -36,31 +36,12 @@ from frame_prc._report.sentences import (
     signed_text,
     unit_of_period,
 )
-
-NAMED = 2  # segments
-_LOWEST = 3  # segments to look at
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An answer: what it is about, the question, the finding first, then its numbers, and why."""
-
-    about: str
-    question: str
-    finding: str
-    numbers: str = ""
-    reasons: list[str] = field(default_factory=list)
-    also: str = ""
-
-    @property
-    def text(self) -> str:
-        """The answer as one text."""
-        return f"{self.finding}{self.numbers}"
+from frame_prc._report.standings import is_believed
 
 
 def answers(found: Evaluation) -> list[Answer]:
     """Return the answers to the questions that there are."""
-    questions = (_how_good, _which_model, _which_segment, _over_time, _which_threshold)
+    questions = (_how_good, _which_model, which_segment, _over_time, _which_threshold)
     known = [question(found) for question in questions]
     return [answer for answer in known if answer is not None]
 
@@ -211,16 +192,17 @@ def won_by_segment(found: Evaluation) -> str:
         return ""
     better, worse = _sides(_tests_of_best(found), found)
     kind, best = isolated(kind_of_segments(found)), isolated(found.best)
+    total, tested = found.segments.height, _tested_by_segment(found).height
+    unjudged = f"; {total - tested:,} cannot be judged" if tested < total else ""
     if better.is_empty() and worse.is_empty():
-        return f"By {kind}: no difference is shown."
+        return f"By {kind}: no difference is shown{unjudged}."
     won, lost = (_few_or_count(side, found) for side in (better, worse))
     [other] = (isolated(name) for name in found.models if name != found.best)
-    total = found.segments.height
     if better.height == total:
         return f"By {kind}: {best} beats {other} in all {total:,}."
-    open_ = total - better.height - worse.height
+    open_ = tested - better.height - worse.height
     rest = f"; {open_:,} undecided" if open_ else ""
-    return f"By {kind}: {best} beats {other} in {won}, loses in {lost}{rest}."
+    return f"By {kind}: {best} beats {other} in {won}, loses in {lost}{rest}{unjudged}."
 
 
 def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
@@ -230,6 +212,10 @@ def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
     )
 
 
+def _tested_by_segment(found: Evaluation) -> pl.DataFrame:
+    return _tests_of_best(found).drop_nulls("p_adjusted").filter(is_believed())
+
+
 def _tests_of_best(found: Evaluation) -> pl.DataFrame:
     rows = list(comparisons_of_best(found.differences, found))
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -237,14 +223,13 @@ def _tests_of_best(found: Evaluation) -> pl.DataFrame:
 
 def _sides(own: pl.DataFrame, found: Evaluation) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the tests that show the best model to be better, and worse, the clearest first."""
-    believed = pl.col("status").is_in(BELIEVED)
-    shown = own.filter(believed, pl.col("p_adjusted") < found.alpha)
+    shown = own.filter(is_believed(), pl.col("p_adjusted") < found.alpha)
     better = shown.filter(pl.col("difference") > 0).sort("difference", descending=True)
     return better, shown.filter(pl.col("difference") < 0).sort("difference")
 
 
 def _in_segments(own: pl.DataFrame, best: str, other: str, found: Evaluation) -> str:
-    tested = own.drop_nulls("p_adjusted").filter(pl.col("status").is_in(BELIEVED))
+    tested = own.drop_nulls("p_adjusted").filter(is_believed())
     if tested.is_empty():
         return f"In no segment can {best} and {other} be compared."
     better, worse = _sides(own, found)
@@ -261,195 +246,6 @@ def _values(rows: pl.DataFrame, found: Evaluation) -> str:
     return listed(
         [f"{isolated(found.names[row['segment']])} {rates_text(row)}" for row in rows.to_dicts()]
     )
-
-
-# --- which segment -------------------------------------------------------------------------------
-
-
-def _which_segment(found: Evaluation) -> Answer | None:
-    if found.segments.height == 1 or found.of_best[AVERAGE_PRECISION] is None:
-        return None
-    own = found.without_time
-    question = f"Which {isolated(kind_of_segments(own))}"
-    finding, numbers = _differing(own)
-    reasons = [*of_segments(own), *([] if own is found else _in_times(found))]
-    return Answer("segment", question, finding, numbers, reasons)
-
-
-def _in_times(found: Evaluation) -> Iterator[str]:
-    """Yield what is shown of the segments at the times that they are of."""
-    finding, numbers = _differing(found)
-    keys = listed([isolated(key) for key in found.keys], None)
-    yield f"By {keys} together: {finding}{numbers}"
-
-
-def _differing(found: Evaluation) -> tuple[str, str]:
-    """Return in which segments the best model is shown to be better or worse than elsewhere."""
-    small, total = len(found.segments_that_are(SMALL)), found.segments.height
-    rest = f"; {small:,} of {total:,} cannot be judged." if small else "."
-    if small == total:
-        return f"None of the {total:,} can be judged", "."
-    if found.against_others.is_empty():
-        return "Not tested: ", "that needs single rows in memory."
-    name, sides = isolated(found.best), {WORSE: "worse", BETTER: "better"}
-    named = [f"{word} in {few}" for one, word in sides.items() if (few := _few_of(found, one))]
-    if not named:
-        return _none_by_itself(found, rest)
-    other = {f"{word} in": f" than elsewhere, shown {word} in none" for word in sides.values()}
-    missing = "".join(said for word, said in other.items() if not named[0].startswith(word))
-    return f"{name} is {', '.join(named)}", f"{missing if len(named) == 1 else ''}{rest}"
-
-
-def _none_by_itself(found: Evaluation, rest: str) -> tuple[str, str]:
-    """Return what is shown of the segments as a whole, where none is shown to differ."""
-    kind, row = isolated(kind_of_segments(found)), _heterogeneity(found)
-    if row["status"] not in BELIEVED or row["p_value"] is None or row["p_value"] >= found.alpha:
-        return f"No {kind} is shown to differ from the others", rest
-    name, probability = _likely_worst(found)
-    worst = f"; {name} is probably the worst" if probability >= SURE else ""
-    return f"Segments differ ({p_text(row['p_value'])}), no {kind} by itself", f"{worst}{rest}"
-
-
-def _heterogeneity(found: Evaluation) -> dict[str, Any]:
-    """Return how far the segments of the best model differ, and whether that is shown."""
-    own = found.heterogeneity
-    unknown = {"p_value": None, "status": "empty"}
-    return unknown if own.is_empty() else own.filter(model=found.best).row(0, named=True)
-
-
-def _likely_worst(found: Evaluation) -> tuple[str, float]:
-    """Return the segment that is most likely the worst, if it can be judged, with how likely."""
-    own = found.worst if found.worst.is_empty() else found.worst.filter(model=found.best)
-    if own.is_empty() or own["segment"][0] in found.segments_that_are(SMALL):
-        return "", 0.0
-    return isolated(found.names[own["segment"][0]]), own["probability_worst"][0]
-
-
-def _few_of(found: Evaluation, standing: str) -> str:
-    """Return the segments of a standing, those at the end of the order first."""
-    names = [isolated(found.names[number]) for number in found.segments_that_are(standing)]
-    return listed(names[::-1] if standing == BETTER else names, NAMED) if names else ""
-
-
-# --- segments, in detail -------------------------------------------------------------------------
-
-
-def of_segments(found: Evaluation) -> Iterator[str]:
-    """Yield how segments are compared, what is shown, how far they differ, and which are small."""
-    own = found.against_others
-    tests = 0 if own.is_empty() else own.filter(model=found.best)["p_value"].count()
-    if tests:
-        yield (
-            f"Each segment's {_measure(found)} is compared with the mean of the others; p-values "
-            f"are adjusted for the {tests:,} tests of this model (Holm)."
-        )
-        yield from _tests_that_show(found)
-    yield from _spread(found)
-    yield from _worst(found)
-    yield _sizes(found)
-
-
-def _measure(found: Evaluation) -> str:
-    reference = found.of_best.get("reference_prevalence")
-    at = "" if reference is None else f" ({text.prevalence_text(reference)})"
-    of_model = f" of {isolated(found.best)}" if len(found.models) > 1 else ""
-    return f"average precision{of_model} at one prevalence{at}"
-
-
-def _tests_that_show(found: Evaluation) -> Iterator[str]:
-    own = found.against_others.filter(model=found.best)
-    for standing in (WORSE, BETTER):
-        numbers = found.segments_that_are(standing)
-        rows = {row["segment"]: row for row in own.to_dicts()}
-        texts = [
-            f"{isolated(found.names[number])} {rates_text(rows[number])} "
-            f"({p_text(rows[number]['p_adjusted'])})"
-            for number in numbers
-        ]
-        if texts:
-            yield f"{standing.capitalize()}: {listed(texts)}."
-
-
-def _spread(found: Evaluation) -> Iterator[str]:
-    """Yield whether the segments differ at all, and how far."""
-    row = _heterogeneity(found)
-    if row["p_value"] is None:
-        if row["status"] == "few_clusters":
-            yield (
-                "Whether segments differ at all is not tested: it needs more values of "
-                f"{isolated(found.cluster or '')}, as each has rows in several segments."
-            )
-        return
-    if row["status"] not in BELIEVED:
-        reason = text.status_text(row["status"])
-        yield f"Whether segments differ at all cannot be told ({reason})."
-        return
-    within = f": about two thirds lie within {text.rate_text(row['tau'])} of their mean"
-    if row["p_value"] < found.alpha:
-        alone = found.segments_that_are(WORSE) or found.segments_that_are(BETTER)
-        also = "" if alone else ", though none is by itself"
-        yield f"Segments are shown to differ ({p_text(row['p_value'])}{also}){within}."
-    else:
-        yield f"As a whole, segments are not shown to differ ({p_text(row['p_value'])})."
-
-
-def _worst(found: Evaluation) -> Iterator[str]:
-    """Yield which segment is most likely the worst; one that cannot be judged is not named."""
-    name, probability = _likely_worst(found)
-    share = text.rounded_percent(probability)
-    if probability >= SURE:
-        yield f"{name} is the worst with a probability of {share}."
-    elif name:
-        yield (
-            f"Which one is the worst cannot be told: {name} is the most likely, with a probability "
-            f"of {share}."
-        )
-
-
-def lowest_segments(found: Evaluation) -> list[int]:
-    """Return the numbers of the few segments with the lowest estimates, without small ones."""
-    judged = found.standings.filter(pl.col("standing") != SMALL).sort(CALIBRATED, "segment")
-    return judged["segment"].head(_LOWEST).to_list()
-
-
-def _sizes(found: Evaluation) -> str:
-    """Return which segments are too small to judge, and why."""
-    small = found.standings.filter(standing=SMALL).sort("n_pos", "segment")
-    total = segments_text(found.segments.height)
-    if small.is_empty() and found.rows.columns.lacks_squares:
-        return "Sums of weights do not say which segments are too small to judge."
-    if small.is_empty():
-        return f"None of the {total} is too small to judge."
-    parts = [
-        _too_small(str(reason), own, found)
-        for (reason,), own in small.group_by("status", maintain_order=True)
-    ]
-    return f"Of {total}, {'; '.join(parts)}.{_what_is_few(small, found)}"
-
-
-def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
-    """Return how many positives are few, in the words of the picture."""
-    if not small["status"].is_in(FEW_OF_POSITIVES).any():
-        return ""
-    few = text.few_of(found.cluster, weighted=found.rows.columns.weighted)
-    uneven = ", where clusters that hold unequal shares of the positives count as fewer"
-    return f" Few positives: fewer than {few}{uneven if found.rows.clustered else ''}."
-
-
-def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
-    """Return the segments that are too small for one reason."""
-    names = listed([isolated(found.names[number]) for number in own["segment"]])
-    texts = [text.count_text(value) for value in own["n_pos"]]
-    many = texts if len(texts) <= MOST_NAMED else [f"{texts[0]} to {texts[-1]}"]
-    have = "has" if own.height == 1 else "have"
-    if reason == "few_clusters" and found.cluster is not None:
-        clusters = f"positives in few values of {isolated(found.cluster)}"
-        return f"{names} {have} {clusters} ({listed(many, None)} positives)"
-    counts = f" ({listed(many, None)})" if reason == "few_positives" else ""
-    reference = found.of_best.get("reference_prevalence") or 1.0
-    if reason == "few_negatives" and (own["prevalence"] > reference).all():
-        return f"{names} {have} too few negatives for a prevalence of {text.share_text(reference)}"
-    return f"{names} {have} {text.status_text(reason)}{counts}"
 
 
 # --- which threshold ------------------------------------------------------------------------------

@@ -11,9 +11,8 @@ import polars as pl
 
 from frame_prc._charts.text import percent_text
 from frame_prc._curves.logit_intervals import FEW_SCORES
-from frame_prc._report.answers import Answer
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.sentences import isolated, listed, period
+from frame_prc._report.sentences import Answer, isolated, listed, period
 
 FORMAT = "frame_prc report 1"
 

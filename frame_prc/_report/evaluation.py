@@ -21,16 +21,15 @@ from frame_prc._charts.data import (
 )
 from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, is_time
 from frame_prc._charts.summary_data import PAIR, dots_of, ends_and_largest, split_keys
-from frame_prc._charts.text import is_few, make_unique, safe, short
+from frame_prc._charts.text import make_unique, safe, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, RANDOM
+from frame_prc._inference.estimates import few_at_odds
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.options import Options, key_with_order
-from frame_prc._request.comparisons import (
-    models_compared,
-    segments_compared,
-)
+from frame_prc._report.standings import standings_of
+from frame_prc._request.comparisons import models_compared, segments_compared
 from frame_prc._request.options import bin_edges
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import MODEL, Comparison, Interval, Measured, Target
@@ -45,10 +44,6 @@ from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.watched import Watched
 
 ADJUST = "holm"
-# What a segment is, beside the others.
-WORSE, BETTER, OPEN, SMALL = "worse", "better", "open", "small"
-# Statuses of segments that cannot be judged.
-TOO_SMALL = (*FEW, "no_positives", "no_negatives", "empty")
 # The steps of the table of thresholds: shares of the rows that get an alert.
 BUDGETS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
@@ -347,47 +342,49 @@ class Evaluation:
         return replace(self, rows=replace(rows, kept={}))
 
     @cached_property
+    def standings_by_model(self) -> dict[str, pl.DataFrame]:
+        """What each segment of each model is beside the others: see :func:`standings_of`."""
+        tests = (
+            self.against_others.partition_by("model", as_dict=True)
+            if self.against_others.height
+            else {}
+        )
+        parts = {model: tests.get((model,), pl.DataFrame()) for model in self.models}
+        return {m: standings_of(self.of_segments(m), own, self.alpha) for m, own in parts.items()}
+
+    @cached_property
     def standings(self) -> pl.DataFrame:
-        """What each segment of the best model is beside the others, in the order of the page."""
-        is_worse, is_better = (self._shown_to_be(sign) for sign in (-1, 1))
-        table = self.of_segments(self.best)
-        hidden = pl.when(is_few(), ~pl.col("status").is_in(FEW)).then(pl.lit("few_positives"))
-        table = table.with_columns(status=hidden.otherwise("status"))
-        untested = pl.lit(value=False)
-        if self.against_others.height:
-            own = self.against_others.filter(pl.col("p_value").is_not_null(), model=self.best)
-            untested = ~pl.col("segment").is_in(own["segment"].implode())
-        unjudged = (
-            pl.col("status").is_in(TOO_SMALL)
-            | pl.col(CALIBRATED).is_null()
-            | ((pl.col("status") == FEW_SCORES) & untested)
-        )
-        standing = (
-            pl.when(unjudged)
-            .then(pl.lit(SMALL))
-            .when(pl.col("segment").is_in(is_worse))
-            .then(pl.lit(WORSE))
-            .when(pl.col("segment").is_in(is_better))
-            .then(pl.lit(BETTER))
-            .otherwise(pl.lit(OPEN))
-        )
-        order = pl.Enum([WORSE, OPEN, BETTER, SMALL])
-        table = table.with_columns(standing=standing.cast(order))
-        by = ["segment"] if self.in_time else ["standing", CALIBRATED, "segment"]
-        return table.sort(by, nulls_last=True)
+        """Those of the best model in the order of the page: where any is below chance, first."""
+        own, below = self.standings_by_model[self.best], self.below_chance["segment"]
+        if self.in_time:
+            return own.sort("segment")
+        return own.sort(~pl.col("segment").is_in(below.implode()), maintain_order=True)
 
-    def segments_that_are(self, standing: str) -> list[int]:
-        """Return the numbers of the segments with a standing, in the order of the page."""
-        return self.standings.filter(standing=standing)["segment"].to_list()
+    def segments_that_are(self, *standings: str, model: str | None = None) -> list[int]:
+        """Return the numbers of the segments with such a standing, in the order of the page."""
+        table = self.standings if model is None else self.standings_by_model[model]
+        return table.filter(pl.col("standing").is_in(standings))["segment"].to_list()
 
-    def _shown_to_be(self, sign: int) -> list[int]:
-        """Return the segments that a test shows to differ from the others in this direction."""
-        if self.against_others.is_empty():
-            return []
-        of_best, is_shown = pl.col(MODEL) == self.best, pl.col("p_adjusted") < self.alpha
-        is_side = pl.col("difference").sign() == sign
-        believed = pl.col("status").is_in(BELIEVED)
-        return self.against_others.filter(of_best, is_shown, is_side, believed)["segment"].to_list()
+    @cached_property
+    def below_chance(self) -> pl.DataFrame:
+        """The segments where a model is shown to be below chance at one prevalence, lowest first.
+
+        Of many segments the interval of one is below chance by luck: as of other tests, the level
+        allows for all segments of the model, by Bonferroni. Few rows show nothing.
+        """
+        segments = self.scorecard.filter(level="segment")
+        if "below_chance" not in segments["status"] or self.segments.height == 1:
+            return pl.DataFrame(schema={MODEL: pl.String, "segment": pl.Int64})
+        level = Interval(1 - self.alpha / self.segments.height)
+        table = AveragePrecision(None, level, chance=True, calibration=self.options.calibration)
+        strict = self._names.with_segments(self._computed(table))
+        # A status has one reason, so that few rows are not said of what is below chance.
+        own, odds = pl.col("prevalence"), 1 / pl.col(REFERENCE) - 1
+        negatives = pl.col("n") * (1 - own)
+        few = pl.min_horizontal(negatives, "n_effective") < FEW_POSITIVES
+        few |= few_at_odds(negatives, odds, odds * own / (1 - own))
+        found = strict.filter(~few, status="below_chance")
+        return found.sort(pl.col(CALIBRATED) - pl.col(RANDOM), "segment")
 
     # --- curves ----------------------------------------------------------------------------------
 

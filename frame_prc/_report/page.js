@@ -104,8 +104,10 @@
 
   function cell(column, segment) {
     const text = texts[column.kind](column.values[segment]);
+    const said = column.said?.[segment];
     const low = column.low?.[segment];
-    const found = make("td", {className: column.kind}, text);
+    const both = said && text ? `${said}, p\u00a0${text.replace(" ", "\u00a0")}` : said || text;
+    const found = make("td", {className: column.kind}, both);
     if (isNumber(low)) found.append(" ", interval(low, column.high[segment]));
     if (column.kind === "p" && !(column.values[segment] < data.alpha)) found.classList.add("muted");
     return found;
@@ -183,7 +185,8 @@
     const wide = columns.flatMap(column => {
       const name = [column.model, column.label].filter(Boolean).join(": ");
       const ends = column.low ? [[`${name} low`, column.low], [`${name} high`, column.high]] : [];
-      return [[name, column.values], ...ends];
+      const said = column.said ? [[`${name}, result`, column.said]] : [];
+      return [[name, column.values], ...said, ...ends];
     });
     const rows = segments.map(segment => wide.map(([, values]) => values[segment]));
     saveCsv(file, wide.map(([name]) => name), rows);
@@ -363,9 +366,12 @@
       {kind: "all", recall: data.all.recall[i], height}));
     const prevalence = own.slice(0, 1).map(line => (
       {kind: "prevalence", prevalence: line.prevalence}));
+    const labels = data.iso
+      .filter(one => !prevalence.some(line => line.prevalence > one.from && line.prevalence < one.to))
+      .map(({label, height}) => ({kind: "iso", recall: 1, label, height}));
     const marks = pointsIn(segment).filter(point => point.precision !== null)
       .map(point => ({kind: "mark", ...point, height: point.precision}));
-    return [...own.flatMap(pointsOf), ...ofAll, ...prevalence, ...marks]
+    return [...own.flatMap(pointsOf), ...ofAll, ...prevalence, ...labels, ...marks]
       .map(row => ({panel: nameOf(segment), place, ...row}));
   }
 
@@ -394,7 +400,7 @@
     at: point.at, few: point.predicted < FEW_ALERTS,
   })));
   const where = () => (byId("where")?.value ? Number(byId("where").value) : WHOLE);
-  const SAME = {alerts: "about as many", recall: "the same recall"};
+  const SAME = {alerts: "about as many alerts", recall: "the same recall"};
   const sameNow = () => SAME[byId("same")?.value ?? "alerts"];
   const linesIn = segment => data.thresholds.lines.filter(line => line.segment === segment);
   const rateRows = () => linesIn(where()).flatMap(line => grid.map((_, place) => at(line, place)));
@@ -484,7 +490,7 @@
     const counts = byId("counts");
     const relation = data.ascending ? "≤" : "≥";
     fill(counts.caption, make("span", {},
-      `Alerts at a score ${relation} ${threshold}${several && sameNow() ? ` or at ${sameNow()}` : ""}, in `, isolated(nameOf(where()))));
+      `Alerts at a score ${relation} ${threshold}${several && sameNow() ? `, of other models at ${sameNow()}` : ""}, in `, isolated(nameOf(where()))));
     const head = ["Model", ...COUNTS.map(([, label]) => label)];
     fill(counts.tHead, make("tr", {}, ...head.map(text =>
       make("th", {scope: "col", textContent: text}))));

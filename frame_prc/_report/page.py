@@ -28,14 +28,16 @@ from frame_prc._charts.options import MOST_COLOURS
 from frame_prc._charts.text import status_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._files import atomic_write
 from frame_prc._lazy import left_join
-from frame_prc._report.answers import NAMED, Answer, lowest_segments
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import DARK_LOOK, LOOK, colours_of_models
-from frame_prc._report.evaluation import BETTER, BUDGETS, OPEN, SMALL, WORSE, Evaluation
-from frame_prc._report.pictures import pictures
-from frame_prc._report.sentences import isolated, listed, period
+from frame_prc._report.evaluation import BUDGETS, Evaluation
+from frame_prc._report.pictures import iso_labels, pictures
+from frame_prc._report.segments import lowest_segments
+from frame_prc._report.sentences import NAMED, Answer, isolated, listed, period
+from frame_prc._report.standings import BETTER, JUDGED, SMALL, WORSE, is_believed, said_of
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
 _TITLE = "Precision-recall report"
@@ -171,6 +173,7 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "all": _all_rows(found),
         "thresholds": _thresholds(found),
         "charts": specifications(found),
+        "iso": iso_labels(found),
         "order": found.standings["segment"].to_list(),
         "standings": found.standings.sort("segment")["standing"].to_list(),
         "colours": colours_of_models(found),
@@ -185,9 +188,11 @@ def _chosen(found: Evaluation) -> list[int | None]:
         return [0]
     worse, better = (found.segments_that_are(standing) for standing in (WORSE, BETTER))
     judged = found.standings.filter(pl.col("standing") != SMALL).sort(CALIBRATED)["segment"]
-    named = [*worse[:NAMED], *better[::-1][:NAMED]] or [*judged.head(1), *judged.tail(1)]
+    below = found.below_chance["segment"].unique(maintain_order=True).head(NAMED)
+    named = [*below, *worse[:NAMED], *better[::-1][:NAMED]]
+    named = named or [*judged.head(1), *judged.tail(1)]
     shown = [number for number in dict.fromkeys(named) if number in found.shown]
-    return [None, *shown]
+    return [None, *shown[:MOST_CHOSEN]]
 
 
 def _curves(found: Evaluation) -> list[dict[str, Any]]:
@@ -298,7 +303,6 @@ def scorecard(found: Evaluation) -> list[Column]:
     )
     return [
         first,
-        *_standings(found),
         *sizes,
         *calibrated,
         *_against_others(found),
@@ -315,10 +319,9 @@ def _column(label: str, kind: str, values: pl.Series | list[Any], **more: Any) -
 def _columns_of_sizes(found: Evaluation) -> list[Column]:
     """Return the names, sizes and statuses; of models that differ, the larger size."""
     own = found.scorecard.filter(level="segment")
-    by_segment = own.group_by("segment").agg(pl.col("n", "n_pos", "prevalence").max(), "status")
-    rows = by_segment.sort("segment")
-    statuses = [", ".join(map(status_text, dict.fromkeys(names))) for names in rows["status"]]
-    notes = ["" if status == "ok" else status for status in statuses]
+    sizes = pl.col("n", "n_pos", "prevalence").max()
+    rows = own.group_by("segment").agg(sizes, "model", "status").sort("segment")
+    notes = [_note(found, *row) for row in rows.select("segment", "model", "status").iter_rows()]
     return [
         _column(_title(found), "text", found.segments["name"], notes=notes),
         _column("Rows", "count", rows["n"]),
@@ -327,13 +330,17 @@ def _columns_of_sizes(found: Evaluation) -> list[Column]:
     ]
 
 
-def _standings(found: Evaluation) -> list[Column]:
-    """Return which segments are shown to be worse or better than the others."""
-    if found.against_others.is_empty():
-        return []
-    words = {WORSE: "worse", BETTER: "better", SMALL: "too small", OPEN: "undecided"}
-    ordered = found.standings.sort("segment")["standing"]
-    return [_column("Beside the others", "text", [words[one] for one in ordered])]
+def _note(found: Evaluation, segment: int, models: list[str], statuses: list[str]) -> str:
+    """Return the statuses of a segment, with the models that they are of if they differ."""
+    below = found.below_chance.filter(segment=segment)["model"]
+    told: dict[str, list[str]] = {}
+    for model, status in zip(models, statuses, strict=True):
+        if status != "ok" and (status != "below_chance" or model in below):
+            told.setdefault(status_text(status), []).append(found.short_names[model])
+    return "; ".join(
+        said if len(names) == len(models) else f"{', '.join(names)}: {said}"
+        for said, names in told.items()
+    )
 
 
 def _title(found: Evaluation) -> str:
@@ -363,23 +370,32 @@ def _ends(rows: pl.DataFrame, *names: str) -> dict[str, list[float | None]]:
 
 
 def _against_others(found: Evaluation) -> Iterator[Column]:
-    """Yield whether segments differ from the others."""
+    """Yield whether segments differ from the others, with the direction, or why that is open."""
     for model in found.models if found.against_others.height else []:
-        own = found.against_others.filter(model=model)
-        rows = left_join(found.segments, own, ["segment"])
-        p_values = rows["p_adjusted"]
-        yield _column("p against the others", "p", p_values, **_model(found, model))
+        rows = left_join(found.segments, found.standings_by_model[model], ["segment"])
+        said = list(map(said_of, rows.to_dicts()))
+        counts = pl.col("standing").is_in(JUDGED)
+        yield _p_column("Against the others", rows, counts, said, _model(found, model))
 
 
 def _of_difference(found: Evaluation) -> Iterator[Column]:
-    """Yield the differences of models."""
+    """Yield the differences of models, with the intervals that agree with their p-values."""
     if found.differences.is_empty():
         return
     for (a, b), own in found.differences.group_by("model", "baseline", maintain_order=True):
         rows = left_join(found.segments, own, ["segment"])
-        of_models, ends = _model(found, a, b), _ends(rows, "ci_low", "ci_high")
+        of_models, ends = _model(found, a, b), _ends(rows, "ci_low_adjusted", "ci_high_adjusted")
         yield _column("Difference", "rate", rows["difference"], **of_models, **ends)
-        yield _column("p of the difference", "p", rows["p_adjusted"], **of_models)
+        said = ["" if one in BELIEVED else text.status_text(one) for one in rows["status"]]
+        yield _p_column("p of the difference", rows, is_believed(), said, of_models)
+
+
+def _p_column(
+    label: str, rows: pl.DataFrame, counts: pl.Expr, said: list[str], of_model: dict[str, str]
+) -> Column:
+    """Return the p-values of the tests that count, and what is said beside them, or instead."""
+    p_values = rows.select(pl.when(counts).then("p_adjusted"))["p_adjusted"]
+    return _column(label, "p", p_values, said=said, **of_model)
 
 
 # --- the specifications of pictures, once for each colour scheme -------------------------------

@@ -20,7 +20,6 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._lazy import join, key_names, left_join
-from frame_prc._report.answers import NAMED
 from frame_prc._report.encodings import (
     CONFIG,
     DASHED,
@@ -35,8 +34,9 @@ from frame_prc._report.encodings import (
     shape,
     wide,
 )
-from frame_prc._report.evaluation import BETTER, OPEN, SMALL, WORSE, Evaluation
-from frame_prc._report.sentences import comparisons_told
+from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.sentences import NAMED, comparisons_told
+from frame_prc._report.standings import BETTER, OPEN, SMALL, UNTESTED, WORSE
 from frame_prc.exceptions import DataError
 
 _STEP = 36  # px, of a row
@@ -45,6 +45,7 @@ _LINE = 30  # px, of the text on what is watched
 _WIDTH, _NARROW = 700, 480  # px, over time, and beside an answer
 _LEAST = 110  # px, of bars
 _MOST_NAMES = 24  # of segments along an axis
+_LETTERS = 40  # of names beside each other, also on a phone
 _OF_SEGMENTS = "Calibrated average precision"
 _PANEL = {"width": 320, "height": 230}
 
@@ -163,7 +164,7 @@ def _strip(whole: Evaluation) -> AnyChart | None:
 def _legend_of_strip(found: Evaluation, rows: pl.DataFrame) -> list[str]:
     """Return what the picture of segments shows, and how, as lines."""
     shown, small = set(rows["standing"]), len(found.segments_that_are(SMALL))
-    grey = ["Grey: not shown to differ."] if OPEN in shown else []
+    grey = ["Grey: not shown to differ."] if shown & {OPEN, UNTESTED} else []
     hollow = f"Hollow: too small to judge{'' if SMALL in shown else f', {small:,} left out'}."
     name, reference = short(safe(found.best), 24), found.of_best["reference_prevalence"]
     at = f", as if {share_text(reference)} were positive in each, to compare" if reference else ""
@@ -209,7 +210,9 @@ def _segments(found: Evaluation) -> pl.DataFrame:
 def _along(rows: pl.DataFrame, *, named: bool) -> alt.X:
     """Return the axis of segments, with their names if there are few."""
     if named:
-        axis = alt.Axis(labelAngle=-40, labelLimit=110, grid=False)
+        letters = rows.height * max(map(len, rows["name"]))
+        angle = 0 if letters <= _LETTERS else -40
+        axis = alt.Axis(labelAngle=angle, labelLimit=110, grid=False)
         return alt.X("name:N", sort=None, title=None, axis=axis)
     plain = alt.Axis(labels=False, ticks=False, grid=False)
     scale = alt.Scale(domain=[-1, rows.height], nice=False)
@@ -276,6 +279,9 @@ def _curves(found: Evaluation) -> AnyChart | None:
         .encode(**place),
         _of_kind("line").mark_line(strokeWidth=1.8, **line).encode(**place, color=colour),
         _of_kind("line").mark_point(opacity=0, size=60, filled=True).encode(**exact),
+        _of_kind("iso")
+        .mark_text(align="right", baseline="top", dx=-3, dy=2, color=LOOK.muted, fontSize=9.5)
+        .encode(**place, text="label:N"),
         _of_kind("mark")
         .mark_point(filled=True, size=90, **ring)
         .encode(**exact, shape=shape(found)),
@@ -313,15 +319,22 @@ def _of_kind(kind: str) -> AnyChart:
 
 
 def _iso(height: Axis) -> AnyChart:
-    """Return lines of equal F1 where they meet the picture, with a label where they end."""
+    """Return lines of equal F1 where they meet the picture; the page adds their labels."""
     lines = iso_lines(ISO_F1, 50).filter(pl.col("precision") <= height.ends[1])
     place = {**RECALL.of("recall"), **height.of("precision")}
     mark = alt.Chart(lines).mark_line(color=LOOK.faint, strokeWidth=1, interpolate="monotone")
-    ends = lines.filter(pl.col("recall") == 1).with_columns(label=pl.format("F1 = {}", "f_score"))
-    text = alt.Chart(ends).mark_text(
-        align="right", baseline="top", dx=-3, dy=2, color=LOOK.muted, fontSize=9.5
-    )
-    return alt.layer(mark.encode(**place, detail="f_score:N"), text.encode(**place, text="label:N"))
+    return mark.encode(**place, detail="f_score:N")
+
+
+def iso_labels(found: Evaluation) -> list[dict[str, Any]]:
+    """Return labels of equal F1, each with the prevalences whose line would go through it."""
+    top = precision(found).ends[1]
+    known = [(f_score, f_score / (2 - f_score)) for f_score in ISO_F1]
+    return [
+        {"label": f"F1 = {f:g}", "height": at, "from": at - 0.08 * top, "to": at + 0.01 * top}
+        for f, at in known
+        if at <= top
+    ]
 
 
 def _tooltips(texts: list[str], rates: list[str]) -> list[alt.Tooltip]:

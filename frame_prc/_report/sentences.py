@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
@@ -15,9 +16,27 @@ from frame_prc._charts.text import percent_text, rate_text, safe, short
 from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._report.evaluation import Evaluation
 
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: what it is about, the question, the finding first, then its numbers, and why."""
+
+    about: str
+    question: str
+    finding: str
+    numbers: str = ""
+    reasons: list[str] = field(default_factory=list)
+    also: str = ""
+
+    @property
+    def text(self) -> str:
+        """The answer as one text."""
+        return f"{self.finding}{self.numbers}"
+
+
 # --- in a sentence -----------------------------------------------------------------------------
 
-MOST_NAMED = 6
+MOST_NAMED, NAMED = 6, 2  # in a list, and in an answer
 _LEAST_P = 0.001
 # First strong isolate, and pop directional isolate: a name in another direction, or with a mark
 # that changes it, leaves the sentence around it as it is.
@@ -81,7 +100,7 @@ def ends_text(row: dict[str, Any]) -> str:
 def comparisons_told(found: Evaluation) -> list[dict[str, Any]]:
     """Return the comparison of two models as in the table, or those of the best of several."""
     if found.of_models.height == 1:
-        rows = found.of_models.to_dicts()
+        rows = list(map(_as_adjusted, found.of_models.to_dicts()))
     else:
         rows = list(comparisons_of_best(found.of_models, found))
     return [row for row in rows if row["difference"] is not None]
@@ -89,11 +108,16 @@ def comparisons_told(found: Evaluation) -> list[dict[str, Any]]:
 
 def comparisons_of_best(table: pl.DataFrame, found: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield the comparisons of the best model with others, always the best minus the other."""
-    for row in table.iter_rows(named=True):
+    for row in map(_as_adjusted, table.iter_rows(named=True)):
         if row["model"] == found.best:
             yield row
         elif row["baseline"] == found.best:
             yield _turned(row)
+
+
+def _as_adjusted(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a difference with the interval that agrees with its adjusted p-value."""
+    return row | {end: row[f"{end}_adjusted"] for end in ("ci_low", "ci_high")}
 
 
 def _turned(row: dict[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_a_model_below_chance_is_asked_about(tmp_path):
 def test_without_two_classes_nothing_is_said_of_models(tmp_path, truth):
     found = texts(rows(100, 3).with_columns(truth=truth), tmp_path, "truth", TWO, by="segment")
     if truth:
-        assert found["segment"] == "None of the 3 can be judged."
+        assert found["segment"] == "weak: none of the 3 can be judged."
         assert "better:" not in found["model"]
     else:
         assert found == {"how good": "No average precision: no positives."}
@@ -207,7 +207,7 @@ def test_segments_that_differ_only_as_a_whole_are_said_to(tmp_path):
     spread = df.prc.heterogeneity("truth", "score", by="segment")["p_value"].item()
     found = answers(df, tmp_path, "truth", "score", by="segment")["segment"]
     assert found["text"] == (
-        f"Segments differ (p = {spread:.2g}), no segment by itself; s0002 is probably the worst."
+        f"Segments differ (p = {spread:.2g}), none shown by itself; s0002 is probably the worst."
     )
     assert "though none is by itself" in " ".join(found["reasons"])
     assert "s0002 is the worst with a probability of 94 %." in found["reasons"]

@@ -113,8 +113,10 @@ def test_a_difference_is_the_new_model_less_the_old_one_everywhere(report):
     found = data_of(text)
     differences = next(c for c in found["columns"] if c["label"] == "Difference")
     assert differences["model"] == "good \N{MINUS SIGN} weak"
-    by_segment = ROWS.prc.compare_models("truth", TWO, by="segment", calibrate="highest")
-    for name, column in (("difference", "values"), ("ci_low", "low"), ("ci_high", "high")):
+    asked = {"calibrate": "highest", "adjust": "holm", "details": True}
+    by_segment = ROWS.prc.compare_models("truth", TWO, by="segment", **asked)
+    ends = {"difference": "values", "ci_low_adjusted": "low", "ci_high_adjusted": "high"}
+    for name, column in ends.items():
         expected = by_segment.sort("segment")[name].to_list()
         assert differences[column] == pytest.approx(expected, rel=1e-9)
     for picture in ("areas", "models"):
