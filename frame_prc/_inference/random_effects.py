@@ -422,9 +422,9 @@ class _Paths:
                 drawn, spent = kept, spent + len(drawn) - len(kept)
                 continue
             allowed = max(int(error_drawn * (look + 1) / looks * _DRAWS - spent), 0)
-            order = np.sort(highest)[::-1]
             # Between two draws, so that as many are beyond it as are allowed.
-            bound = float(order[max(allowed - 1, 0) : allowed + 1].mean())
+            places = [len(highest) - 1 - place for place in {max(allowed - 1, 0), allowed}]
+            bound = float(np.partition(highest, places)[places].mean())
             drawn, spent = drawn[highest <= bound], spent + allowed
             found.append(self._at_error(bound, error_drawn, error))
         return found
