@@ -61,7 +61,7 @@ def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score")
 
 def with_point(ordered: Frame, name: str) -> Frame:
     """Add the number of the point that each row belongs to, in their order, from 0."""
-    numbered = project(ordered, "*", _so_far("CAST(is_point AS BIGINT)", "ended"))
+    numbered = project(ordered, "*", f"count(*) FILTER (WHERE is_point) {_SO_FAR} AS ended")
     one = nw.when(nw.col("is_point")).then(1).otherwise(0)
     return numbered.with_columns((nw.col("ended") - one).alias(name))
 
@@ -79,7 +79,8 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
     if hits:
         numbers.append("own_scores")
         ordered = project(ordered, "*", "CAST(ends AS BIGINT) AS own_scores")
-    sums = _Sums([*amounts, *numbers], amounts if counted.columns.weighted else ())
+    rounding = amounts if counted.columns.weighted else ()
+    sums = _Sums([*amounts, *numbers], rounding, zero_or_one=of_rows(counted))
     points = project(
         sums.added(ordered).filter(nw.col("is_point")),
         *counted.keys,
@@ -105,16 +106,22 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Running sums through all segments: ``sum_NAME``, and ``rest_NAME`` of those that round."""
+    """Running sums through all segments: ``sum_NAME``, and ``rest_NAME`` of those that round.
+
+    The others are ``zero_or_one`` in each row, or any integers.
+    """
 
     names: Sequence[str]
     rounding: Collection[str]
+    zero_or_one: bool
 
     def added(self, frame: Frame) -> Frame:
         """Add the sums to rows in order."""
         sums = [f"sum({name}) {_SO_FAR} AS sum_{name}" for name in self.rounding]
         whole = [name for name in self.names if name not in self.rounding]
-        summed = project(frame, "*", *sums, *(_so_far(name, f"sum_{name}") for name in whole))
+        added = _count_so_far if self.zero_or_one else _sum_so_far
+        counts = (f"{added(name)} AS sum_{name}" for name in whole)
+        summed = project(frame, "*", *sums, *counts)
         if not self.rounding:
             return summed
         before = (f"lag(sum_{name}, 1, 0) OVER () AS before_{name}" for name in self.rounding)
@@ -133,7 +140,7 @@ class _Sums:
 
     def openings(self, names: Sequence[str]) -> list[str]:
         """Return what sums were before the last point so far that opens a segment."""
-        of_opening = "arg_max(CASE WHEN opens THEN {0}_before END, point) {1} AS {0}_opening"
+        of_opening = "last_value(CASE WHEN opens THEN {0}_before END IGNORE NULLS) {1} AS {0}_opening"
         return [of_opening.format(part, _SO_FAR) for part in self._parts(names)]
 
     def since(self, name: str, earlier: str) -> str:
@@ -150,8 +157,13 @@ def _rounded_off(a: str, b: str, rounded: str) -> str:
     return f"({a} - ({rounded} - ({rounded} - {a})) + ({b} - ({rounded} - {a})))"
 
 
-def _so_far(value: str, name: str) -> str:
-    return f"CAST(sum({value}) {_SO_FAR} AS BIGINT) AS {name}"
+def _sum_so_far(name: str) -> str:
+    return f"CAST(sum({name}) {_SO_FAR} AS BIGINT)"
+
+
+def _count_so_far(name: str) -> str:
+    """Return the sum of what is 0 or 1, which takes DuckDB an eighth of the time."""
+    return f"count(*) FILTER (WHERE {name} > 0) {_SO_FAR}"
 
 
 def _differs(side: str, names: Sequence[str]) -> str:
