@@ -13,14 +13,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
-from operator import add, mul
+from operator import add
 from typing import Any, cast
 
 import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
-from frame_prc._engines.engine import Frame, errors_of_ours
+from frame_prc._engines.engine import Frame, errors_of_ours, project
 from frame_prc._engines.points import InEngine, columns_of_rows, fresh, in_parts, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_point
@@ -186,6 +186,7 @@ _FLAGS = ("is_few", "has_measure")
 _SIZES = ("positives", "negatives")
 _OF_SCORES = ("lowest", "highest", "n_scores", "tie_shares", "retrieved")
 _SHARED = ("n_scores", "tie_shares")
+_ENDS = ("lowest", "highest")
 _ON = ("on_positive", "on_negative")
 
 
@@ -285,61 +286,84 @@ class Model:
 
     @property
     def shared(self) -> dict[str, str]:
-        """What is added up over points, of which each row then has its part."""
-        return self._names(_SHARED, lambda measure: ["bias", *measure.term_names])
+        """What is added up over points."""
+        of_measure = ("variance", "of_negatives", "bias")
+        return self._names(_SHARED, lambda measure: [*of_measure, *measure.term_names])
 
-    def told(self, part: nw.Expr) -> dict[str, nw.Expr]:
-        """Return what a point tells of a row that has a part of it."""
-        names = self.alike | self._names([], lambda measure: [*_ON, *measure.below])
-        own = {name: nw.col(of) for of, name in names.items()}
-        return own | {name: nw.col(of) * part for of, name in self.shared.items()}
+    @property
+    def of_segments(self) -> dict[str, str]:
+        """All of these, and the lowest and the highest score."""
+        return self.alike | self.shared | self._names(_ENDS, lambda _: ())
+
+    @property
+    def packed(self) -> str:
+        """The column of these in a list."""
+        return f"of_segment{self.suffix}"
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What a point tells of each of its rows."""
+        return self._names([], lambda measure: [*_ON, *measure.below])
 
 
 def _cells(models: Sequence[Model], cut: Callable[[Counted], Counted]) -> Frame:
     """Return the sums of each segment and cluster; without clusters the same of each row.
 
-    What is added up over points is shared among their rows.
+    What is added up over points is shared among their rows. Where rows stream past, the rows of the
+    last point of a segment have it all.
     """
-    counted = models[0].counted
+    counted, amounts = models[0].counted, amount_names(squares=models[0].counted.squares)
     streams = of_rows(counted)
-    rows = _numbered(models) if streams else counted.single
-    sums = [*amount_names(squares=counted.squares), "dropped"]
+    rows, sums = (_numbered(models) if streams else counted.single), [*amounts, "dropped"]
     for one in models:
         rows = _joined(rows, one) if streams else _beside_points(rows, one, cut)
         added = _of_rows(one)
         rows = rows.with_columns(**added)
-        sums += [*one.shared.values(), *added]
-    if counted.columns.cluster is None:
-        return rows
-    ends = _ends(models)
-    alike = [name for one in models for name in one.alike.values()]
-    return rows.group_by(*counted.keys, "cluster").agg(
-        nw.col(*(name for name in sums if name not in ends)).sum(), nw.col(*alike).max(), **ends
-    )
+        sums += [*added, *([] if streams else one.shared.values())]
+    if counted.columns.cluster is not None:
+        largest = [n for one in models for n in ([one.packed] if streams else one.alike.values())]
+        ends = {} if streams else _ends(models)
+        rows = rows.group_by(*counted.keys, "cluster").agg(
+            nw.col(*sums).sum(), nw.col(*largest).max(), **ends
+        )
+    return reduce(_unpacked, models, rows) if streams else rows
 
 
 def _numbered(models: Sequence[Model]) -> Frame:
     """Return rows that stream past, with the number of their point of each model."""
     rows = models[0].counted.single
+    rows = rows.with_columns(**{one.score: one.score_if_used for one in models})
     for one in models:
-        ready = rows.with_columns(ranked=one.score_if_used)
         hits = _is_thinned(one.counted, one.measures)
-        ordered = in_order(one.counted, ready, hits=hits, score="ranked")
+        ordered = in_order(one.counted, rows, hits=hits, score=one.score)
         point = f"point{one.suffix}"
         rows = with_point(ordered, point).select(*rows.columns, point)
     return rows
 
 
 def _joined(rows: Frame, model: Model) -> Frame:
-    """Add what its points tell to rows that have their number."""
-    number = f"point{model.suffix}"
+    """Add what its points tell to rows that have their number.
+
+    Only the rows of its last point have what a segment has alike, in a list: columns that all rows
+    have take DuckDB much longer to add up.
+    """
+    number, keys = nw.col("point"), model.counted.keys
     points = _influenced(model.counted, model.measures)
-    here = nw.col("at_pos") + nw.col("at_neg")
-    told = model.told(nw.when(here > 0).then(1 / here).otherwise(0.0))
-    found = rows.join(points.select(nw.col("point").alias(number), **told), on=number, how="left")
-    return found.drop(number).with_columns(
-        nw.col(*model.shared.values()) * (nw.col("pos") + nw.col("neg"))
-    )
+    sums = {name: nw.col(name).sum().over(*keys) for name in model.shared}
+    score = nw.col("score")
+    ends = {"lowest": score.min().over(*keys), "highest": score.max().over(*keys)}
+    whole = points.with_columns(is_last=number == number.max().over(*keys), **sums, **ends)
+    told = [f"{of} AS {name}" for of, name in model.told.items()]
+    values = ", ".join(f"CAST({name} AS DOUBLE)" for name in model.of_segments)
+    packed = f"CASE WHEN is_last THEN [{values}] END AS {model.packed}"
+    found = project(whole, f"point AS point{model.suffix}", *told, packed)
+    return rows.join(found, on=f"point{model.suffix}", how="left")
+
+
+def _unpacked(rows: Frame, model: Model) -> Frame:
+    """Make columns of the list."""
+    names = enumerate(model.of_segments.values(), 1)
+    return project(rows, "*", *(f"{model.packed}[{place}] AS {name}" for place, name in names))
 
 
 def _beside_points(rows: Frame, model: Model, cut: Callable[[Counted], Counted]) -> Frame:
@@ -348,25 +372,23 @@ def _beside_points(rows: Frame, model: Model, cut: Callable[[Counted], Counted])
     counted = cut(replace(model.counted, single=single, each_row=True))
     points = _influenced(counted, model.measures)
     own = {name: nw.col(f"row_{name}") for name in columns_of_rows(counted)}
-    return points.select(*counted.keys, "dropped", **own, **model.told(nw.col("part")))
+    used = nw.when(own["pos"] + own["neg"] > 0).then(own["score"])
+    own |= {f"{end}{model.suffix}": used for end in _ENDS}
+    own |= {name: nw.col(of) for of, name in (model.alike | model.told).items()}
+    own |= {name: nw.col(of) * nw.col("part") for of, name in model.shared.items()}
+    return points.select(*counted.keys, "dropped", **own)
 
 
 def _of_rows(one: Model) -> dict[str, nw.Expr]:
     """Return what each row adds to the sums of its segment."""
-    suffix, score = one.suffix, nw.col(one.score)
     pos, neg = nw.col("pos"), nw.col("neg")
-    squares = [nw.col(name) for name in amount_names(squares=one.counted.squares)[-2:]]
-    used = nw.when(pos + neg > 0).then(score)
-    found: dict[str, nw.Expr] = {f"lowest{suffix}": used, f"highest{suffix}": used}
+    found: dict[str, nw.Expr] = {}
     for place, measure in zip(one.places, one.measures, strict=True):
         on = [nw.col(f"{name}_{place}") for name in _ON]
         of_positive, of_negative = _of_amounts((pos, neg), on)
-        positive_spread, negative_spread = _of_amounts(squares, on, on)
         found |= {
             f"influence_{place}": of_positive + of_negative,
             f"influence_on_negatives_{place}": of_negative,
-            f"variance_{place}": positive_spread + negative_spread,
-            f"of_negatives_{place}": negative_spread,
         }
         if measure.below:
             below = [nw.col(f"{name}_{place}") for name in measure.below]
@@ -374,11 +396,11 @@ def _of_rows(one: Model) -> dict[str, nw.Expr]:
     return found
 
 
-def _of_amounts(amounts: Sequence[nw.Expr], *factors: Sequence[nw.Expr]) -> list[nw.Expr]:
-    """Return the products of the amounts of each class; where there are none, factors are null."""
+def _of_amounts(amounts: Sequence[nw.Expr], factors: Sequence[nw.Expr]) -> list[nw.Expr]:
+    """Return the product of the amount of each class; where there is none, factors are null."""
     return [
-        nw.when(amount > 0).then(reduce(mul, of_class, amount)).otherwise(0.0)
-        for amount, *of_class in zip(amounts, *factors, strict=True)
+        nw.when(amount > 0).then(amount * factor).otherwise(0.0)
+        for amount, factor in zip(amounts, factors, strict=True)
     ]
 
 
@@ -388,14 +410,16 @@ def _over_cells(models: Sequence[Model]) -> dict[str, nw.Expr]:
     amounts = {"positives": "pos", "negatives": "neg"}
     sums = {n: nw.col(of).sum().fill_null(0).cast(counted.amount) for n, of in amounts.items()}
     sums["n_dropped"] = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
+    whole = of_rows(counted)  # each has the sums of its segment, or none
     squares = [nw.col(n).cast(nw.Float64) for n in amount_names(squares=counted.squares)[-2:]]
     for one in models:
-        added = [*one.shared.values()]
         for place in one.places:
-            added += [f"variance_{place}", f"of_negatives_{place}"]
             sums |= {f"{n}_{place}": of.sum() for n, of in zip(SUMS, squares, strict=True)}
         sums |= {name: nw.col(name).max() for name in one.alike.values()}
-        sums |= {name: nw.col(name).sum() for name in added}
+        sums |= {
+            name: nw.col(name).max() if whole else nw.col(name).sum()
+            for name in one.shared.values()
+        }
         ties = f"tie_shares{one.suffix}"
         sums[ties] = _shares_of_ties(sums[ties], counted, one.measures, one.suffix)
     return sums | _ends(models)

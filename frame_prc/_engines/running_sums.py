@@ -140,7 +140,9 @@ class _Sums:
 
     def openings(self, names: Sequence[str]) -> list[str]:
         """Return what sums were before the last point so far that opens a segment."""
-        of_opening = "last_value(CASE WHEN opens THEN {0}_before END IGNORE NULLS) {1} AS {0}_opening"
+        of_opening = (
+            "last_value(CASE WHEN opens THEN {0}_before END IGNORE NULLS) {1} AS {0}_opening"
+        )
         return [of_opening.format(part, _SO_FAR) for part in self._parts(names)]
 
     def since(self, name: str, earlier: str) -> str:
