@@ -172,8 +172,8 @@ class Search:
             left, scan = left & ~inside, scan.without(best.grouping, best.number)
         if left_out:
             _LOG.warning(
-                f"{left_out:,} segments besides the {looked_at:,} looked at have too few negatives "
-                f"for {self._measured.name}; measure='roc_auc' needs fewer"
+                f"besides the {looked_at:,} segments looked at there are {left_out:,} with too few "
+                f"negatives for {self._measured.name}; measure='roc_auc' needs fewer"
             )
         if not found:  # a table without rows cannot say so
             closest = self._differs_most(scan, left, at, 0.0)

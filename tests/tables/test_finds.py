@@ -135,7 +135,7 @@ def test_segments_with_too_few_negatives_for_the_measure_are_counted(caplog):
     frame = frame.filter(~is_small | (row < 150))
     frame = frame.with_columns(late=pl.when(is_small).then(row >= 25).otherwise("late"))
     found(frame, columns=["site"])
-    assert "1 segments besides the 5 looked at have too few negatives for" in caplog.text
+    assert "besides the 5 segments looked at there are 1 with too few negatives for" in caplog.text
     caplog.clear()
     found(frame, columns=["site"], measure="roc_auc")
     assert "too few negatives" not in caplog.text
