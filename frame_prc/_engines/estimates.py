@@ -28,6 +28,7 @@ from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.differences import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
+from frame_prc._inference.heavy_rows import sums_of_weights
 from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
@@ -464,6 +465,11 @@ def row_counts(counted: Counted) -> pl.DataFrame:
     """Return the number of ``rows`` of each segment."""
     used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     return collected(counted, totals(used, counted, {"rows": nw.len()}))
+
+
+def weights_of_segments(counted: Counted) -> pl.DataFrame:
+    """Return the sums of the weights of each segment, and of their powers."""
+    return collected(counted, totals(counted.single, counted, sums_of_weights(nw.col)))
 
 
 def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:

@@ -39,6 +39,7 @@ from frame_prc._engines.estimates import (
     segment_sums,
     sums_side_by_side,
     totals,
+    weights_of_segments,
 )
 from frame_prc._engines.operating_points import operating_points, table_of_targets
 from frame_prc._engines.rows import ORDER, Counted, count, schema_of
@@ -186,6 +187,11 @@ class Elsewhere:
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and its number of ``rows``."""
         return row_counts(self._counted(rows, [], None)).lazy()
+
+    def sums_of_weights(self, rows: Rows) -> pl.LazyFrame:
+        """Return the keys of each segment, and the sums of its weights and of their powers."""
+        counted, *_ = self._counted_models(rows, [])
+        return weights_of_segments(counted).lazy()
 
     def tie_bounds(self, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         """Return the keys and the tie bounds of each segment."""

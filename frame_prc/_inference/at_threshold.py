@@ -255,6 +255,7 @@ _SHARES = ("precision", "recall", "fpr", "specificity", "accuracy")
 _HALF = Target("threshold", 0.5)
 # What mixes several cells: the first two always, the others where the threshold moves.
 _MIXED = ("balanced_accuracy", "mcc", "f1", "accuracy")
+_WEIGHED = {"recall": (True, False), "fpr": (False, True), "specificity": (False, True)}
 _FEW = {"recall": "few_positives", "fpr": "few_negatives", "specificity": "few_negatives"}
 
 
@@ -342,6 +343,11 @@ class AtThreshold(TiedMeasure):
     def of_hits(self) -> bool:
         """Whether it is a share, or has the range of one."""
         return self.of != "precision_lift"
+
+    @property
+    def weighed(self) -> tuple[bool, bool]:
+        """Whether it rests on the positives, and on the negatives, if few of a class are heavy."""
+        return _WEIGHED.get(self.of, (True, True))
 
     @property
     def higher_is_better(self) -> bool:

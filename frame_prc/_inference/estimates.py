@@ -24,6 +24,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._formulas import sizes, without_nan
 from frame_prc._inference.areas import AveragePrecision, PartialRocAuc, RocAuc
 from frame_prc._inference.at_threshold import AtThreshold
+from frame_prc._inference.heavy_rows import OF_HEAVY, of_heavy
 from frame_prc._inference.intervals import with_levels
 from frame_prc._inference.measure import (
     IS_FEW,
@@ -93,14 +94,14 @@ class Estimates:
     has the influence of each row, for clusters, strata and comparisons row by row. ``spread`` is
     the measure of each segment with its variance by rows, if it has been computed. Of kept rows the
     table is kept too: many verbs begin with it. Of rows that are elsewhere, ``of_clusters`` are the
-    totals over clusters, and ``cells`` returns the sums of each.
+    totals over clusters, and ``cells`` returns the sums of each. ``unbinned`` are the rows of bins.
     """
 
     ranking: Ranking
     measure: Measure
     by_row: RowInfluence | None = None
     spread: pl.LazyFrame | None = None
-    binned: bool = False
+    unbinned: Rows | None = None
     of_clusters: pl.LazyFrame | None = None
     cells: Callable[[], pl.LazyFrame] | None = None
 
@@ -131,7 +132,7 @@ class Estimates:
             found = [cls(ranking, measure) for measure in measures]
             if len(found) > 1:
                 found = _at_shared_points(found, ranking)
-        return found if bins is None else [replace(one, binned=True) for one in found]
+        return found if bins is None else [replace(one, unbinned=rows) for one in found]
 
     @classmethod
     def by_rows(
@@ -146,7 +147,7 @@ class Estimates:
     def _name(self) -> Hashable:
         """What the table is kept as; ``None`` where it is not."""
         rows = self.ranking.rows
-        is_plain = not self.binned and self.measure.is_of_rows
+        is_plain = self.unbinned is None and self.measure.is_of_rows
         return ("table", self.measure) if is_plain and not rows.columns.lacks_squares else None
 
     @cached_property
@@ -205,8 +206,7 @@ class Estimates:
         defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
         table = table.with_columns(variance=self.measure.variance_of_clusters)
-        if self.measure.counted:
-            table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
+        table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
         as_rows = pl.col("n_by_rows") * pl.col("variance_by_rows") / pl.col("variance")
         trials = as_rows.fill_nan(None).clip("n_effective", "n_by_rows")
         found = table.with_columns(n_trials=trials.fill_null(pl.col("n_effective")))
@@ -230,9 +230,24 @@ class Estimates:
             known = pl.when(pl.col(ESTIMATE).is_not_null()).then("variance")
             own = self._influences.group_by("segment").agg(variance=_SQUARES)
             table = segment_join(table.drop("variance"), own).with_columns(known.alias("variance"))
+        table = self._with_heavy(table)
         sized = table.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
         sized = sized.with_columns(self.measure.status.alias("status"))
         return self.ranking.with_dropped(sized.drop("positives", "negatives"))
+
+    def _with_heavy(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Lower the effective numbers of rows of a class that rests on few heavy ones."""
+        rows, ranking = self.unbinned or self.ranking.rows, self.ranking
+        if not ranking.squares:
+            return table
+        own = ranking.segments.numbered(rows.keep_table("heavy", lambda: of_heavy(rows)))
+        found = segment_join(table, own.select("segment", *OF_HEAVY).sort("segment"))
+        told = [name for name, is_of in zip(OF_HEAVY, self.measure.weighed, strict=True) if is_of]
+        numbers = {"n_effective": told, "n_negative": OF_HEAVY[1:]}
+        return found.with_columns(
+            pl.when(pl.col(name).is_not_null()).then(pl.min_horizontal(name, *least)).alias(name)
+            for name, least in numbers.items()
+        ).drop(OF_HEAVY)
 
     def _spread(self) -> pl.LazyFrame:
         if self.by_row is None:

@@ -10,8 +10,8 @@ fails. The probability of accepting a threshold below the precision is then that
 (fixed sequence testing; Learn then Test: Angelopoulos et al. 2021, arXiv 2110.01052). There are
 several starts, each with a part of the probability.
 
-With weights or clusters, the numbers of rows are effective ones. For recall and false positive rate
-the rows of a cluster count as copies.
+With weights or clusters, the numbers of rows are effective ones, and few if few are heavy. For
+recall and false positive rate the rows of a cluster count as copies.
 
 NumPy is an optional dependency: import this module only where guarantees are asked for.
 """
@@ -26,6 +26,7 @@ import polars as pl
 
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
+from frame_prc._inference.heavy_rows import told_by_weights
 from frame_prc._inference.resamples import Class, Curves, Floats, Integers, Sample, by_segment
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
@@ -62,7 +63,7 @@ def _rows_for(sample: Sample, target: Target) -> float | None:
     if target.criterion == "precision":
         return None
     half = sample.positive if target.criterion == "recall" else sample.negative
-    return _effective(half, clusters=sample.n_clusters)
+    return _effective(half, sample)
 
 
 def needed(target: Target) -> int | None:
@@ -82,23 +83,26 @@ def _guarantee(target: Target) -> float:
 
 
 def _least_tp(sample: Sample, points: Curves, target: Target) -> float | None:
-    total, rows = points.positives[0], _effective(sample.positive, clusters=sample.n_clusters)
+    total, rows = points.positives[0], _effective(sample.positive, sample)
+    told = _told_at(sample.positive, rows)
 
     def keeps(tp: float) -> bool:
-        hits = rows * (tp / total)
-        return binomial_cdf(hits - 1, rows, target.value) >= _guarantee(target) - _ROUNDING
+        number = told(tp)
+        hits = number * (tp / total)
+        return binomial_cdf(hits - 1, number, target.value) >= _guarantee(target) - _ROUNDING
 
     return _first(np.unique(points.tp[0]), keeps)
 
 
 def _most_fp(sample: Sample, points: Curves, target: Target) -> float | None:
-    total, rows = points.negatives[0], _effective(sample.negative, clusters=sample.n_clusters)
+    total, rows = points.negatives[0], _effective(sample.negative, sample)
     if total == 0:
         return None
+    told = _told_at(sample.negative, rows)
 
     def keeps(fp: float) -> bool:
-        fails = 1 - _guarantee(target) + _ROUNDING
-        return binomial_cdf(rows * (fp / total), rows, target.value) <= fails
+        fails, number = 1 - _guarantee(target) + _ROUNDING, told(fp)
+        return binomial_cdf(number * (fp / total), number, target.value) <= fails
 
     return _first(np.unique(np.append(points.fp[0], 0.0))[::-1], keeps)
 
@@ -107,7 +111,7 @@ def _most_retrieved(sample: Sample, points: Curves, target: Target) -> float | N
     rows = _rows_at(sample.positive) + _rows_at(sample.negative)
     fails = (1 - _guarantee(target)) / _STARTS
     least, most = needed(target), None
-    if least is None:
+    if least is None or least > _of_heavy(sample):
         return None
     orders = [_order(rows, least * _APART**i) for i in range(_STARTS)]
     places = {point for order in orders for point in order}
@@ -150,14 +154,46 @@ def _first(ascending: Floats, keeps: Callable[[float], bool]) -> float | None:
     return float(ascending[low]) if low < len(ascending) else None
 
 
-def _effective(half: Class, *, clusters: int) -> float:
+def _effective(half: Class, sample: Sample) -> float:
     """Return the effective number of rows of a class, if the rows of a cluster are copies."""
     weights = half.sizes * half.weights
-    if clusters:
+    if sample.n_clusters:
         squares = float(np.sum(np.bincount(half.clusters, weights) ** 2))
     else:
         squares = float(np.sum(weights * half.weights))
-    return float(np.sum(weights)) ** 2 / squares if squares else 0.0
+    number = float(np.sum(weights)) ** 2 / squares if squares else 0.0
+    return min(number, _of_heavy(sample))
+
+
+def _of_heavy(sample: Sample) -> float:
+    """Return how many rows tell where few of a class are heavy: the other may just have none."""
+    classes = (sample.positive, sample.negative)
+    if sample.are_counts:
+        return math.inf
+    sums = pl.DataFrame(
+        [[float(np.sum(one.sizes * one.weights**power)) for power in (1, 2, 4)] for one in classes],
+        schema=["weight", "squares", "fourths"],
+        orient="row",
+    )
+    told = sums.select(told_by_weights(*map(pl.col, sums.columns)).min()).item()
+    return math.inf if told is None else float(told)
+
+
+def _told_at(half: Class, rows: float) -> Callable[[float], float]:
+    """Return how many rows, at most these, tell of the share of a class that is retrieved.
+
+    ``p (1 - p)`` over them is its variance: of heavy rows that rank otherwise fewer tell.
+    """
+    weights = half.sizes * half.weights
+    reached, squares = (np.append(0.0, np.cumsum(one)) for one in (weights, weights * half.weights))
+
+    def told(weight: float) -> float:
+        place = int(np.searchsorted(reached, weight * (1 - _ROUNDING)))
+        p, above = weight / reached[-1], squares[min(place, len(squares) - 1)]
+        off = (1 - p) ** 2 * above + p**2 * (squares[-1] - above)
+        return min(rows, p * (1 - p) * reached[-1] ** 2 / off) if 0 < p < 1 else rows
+
+    return told
 
 
 def _rows_at(half: Class) -> Integers:

@@ -220,6 +220,11 @@ class Measure(ABC):
         return 1.0 - self.lowest
 
     @property
+    def weighed(self) -> tuple[bool, bool]:
+        """Whether it rests on the positives, and on the negatives, if few of a class are heavy."""
+        return True, False
+
+    @property
     def share_of_negatives(self) -> float:
         """The share of the negatives that it rests on."""
         return 1.0

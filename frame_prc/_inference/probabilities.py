@@ -102,6 +102,7 @@ class MeanLoss(TiedMeasure):
     few = "few_rows"
     fewest = ENOUGH_TOLD
     kept = (IS_FEW,)
+    weighed = (False, False)  # fourth powers tell
     status = OF_ANY_CLASS
     is_defined = POSITIVES + NEGATIVES > 0
 

@@ -363,8 +363,9 @@ STATUSES = {
     ),
     "no_other": "there is nothing to compare with: no other segment, no earlier period",
     "few_positives": (
-        "fewer than 20 effective positives, in a `band` also fewer than 4 beyond the recall: the "
-        "interval may cover less. Of `monitor`: too few for a period alone to be an alarm"
+        "fewer than 20 effective positives, or few heavy ones, in a `band` also fewer than 4 "
+        "beyond the recall: the interval may cover less. Of `monitor`: too few for a period alone "
+        "to be an alarm"
     ),
     "few_clusters": (
         "fewer than 20 effective clusters that hold positives, in `heterogeneity` 6 for each "
@@ -372,9 +373,9 @@ STATUSES = {
     ),
     "few_negatives": (
         "fewer than 20 negatives, or effective clusters that hold some, or each stands for many "
-        "(large weights, a reference prevalence far below the own, negatives in clusters beside "
-        "positives that stand alone): the area is too high, its interval too narrow. Of a "
-        "comparison with other segments: here, or in more than a tenth of the others"
+        "(large weights, also of few, a reference prevalence far below the own, negatives in "
+        "clusters beside positives that stand alone): the area is too high, its interval too "
+        "narrow. Of a comparison with other segments: here, or in more than a tenth of the others"
     ),
     "few_rows": (
         "fewer than 20 rows, or effective clusters, that the measure rests on; of losses, few that "

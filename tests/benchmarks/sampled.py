@@ -107,6 +107,26 @@ def of_clusters(
     return pl.DataFrame({"draw": draw, "truth": truth, "cluster": names} | scores)
 
 
+# --- a thinly sampled stratum ------------------------------------------------------------------
+
+
+def of_stratum(
+    random: np.random.Generator, draws: int, rows: int, share: float, weight: float
+) -> pl.DataFrame:
+    """Draw rows, of which a share stand for many each and rank the wrong way."""
+    n = draws * rows
+    truth, heavy = random.random(n) < 0.3, random.random(n) < share
+    wrong = np.where(heavy, 1 - 2.0 * truth, 0.0)
+    return pl.DataFrame(
+        {
+            "draw": np.repeat(np.arange(draws), rows),
+            "truth": truth,
+            "score": random.standard_normal(n) + 1.5 * truth + wrong,
+            "weight": np.where(heavy, weight, 1.0),
+        }
+    )
+
+
 # --- labels ------------------------------------------------------------------------------------
 
 

@@ -137,6 +137,7 @@ def areas() -> Iterator[Row]:
         yield from each(f"at a prevalence of {reference}", cells, average_precision)
     yield from sampled_negatives()
     yield from negatives_in_clusters()
+    yield from thinly_sampled()
 
 
 def average_precision(s: Scenario) -> Iterator[Row]:
@@ -176,6 +177,36 @@ def negatives_in_clusters() -> Iterator[Row]:
         differs = {"rejects": pl.col("p_value") < 1 - LEVEL}
         compared_ = ev.compare_models()
         yield from (said | row for row in judged(compared_, "difference", 0.0, **differs))
+
+
+def thinly_sampled() -> Iterator[Row]:
+    """Yield intervals and guarantees where few rows stand for many each, and rank otherwise."""
+    shared = {"weight": "weight", "by": "draw"}
+    for share, weight in ((0.01, 30.0), (0.005, 20.0), (0.002, 30.0), (0.02, 10.0), (0.05, 10.0)):
+        random = np.random.default_rng(0)
+        many = sampled.of_stratum(random, 1, 4_000_000, share, weight)
+        df = sampled.of_stratum(random, MOST_DRAWS, 1000, share, weight)
+        truths = frame_prc.average_precision(many, "truth", "score", weight="weight")
+        area = truths["average_precision"].item()
+        said = {"prevalence": 0.3, "AP": round(area, 3), "positives": 300, "draws": MOST_DRAWS}
+        said |= {"rows": f"{share:.1%} weigh {weight:g} and rank the wrong way"}
+        found = frame_prc.average_precision(df, "truth", "score", **shared, ci=LEVEL)
+        of = {"what": "average precision", **said}
+        yield from (of | row for row in judged(found, "average_precision", area))
+        at = {"threshold": 0.5, "weight": "weight", "details": True}
+        held = frame_prc.operating_points(df, "truth", "score", by="draw", ci=LEVEL, **at)
+        recall = frame_prc.operating_points(many, "truth", "score", **at)["recall"].item()
+        own = held.with_columns(ci_low="recall_low", ci_high="recall_high")
+        yield from ({"what": "recall", **said} | row for row in judged(own, "recall", recall))
+        for target, value in (("recall", 0.8), ("fpr", 0.1)):
+            sure = frame_prc.operating_points(
+                df, "truth", "score", **shared, guarantee=LEVEL, **{target: value}
+            )["threshold"].drop_nulls()
+            at["threshold"] = [*sure]
+            of_many = frame_prc.operating_points(many, "truth", "score", **at)[target]
+            misses = of_many < value if target == "recall" else of_many > value
+            kept = {"of draws": len(sure) / MOST_DRAWS, "covers": 1 - misses.sum() / MOST_DRAWS}
+            yield {"what": f"{target}={value} is kept", **said, **kept}
 
 
 # --- models ----------------------------------------------------------------------------------

@@ -103,6 +103,18 @@ def test_what_rests_on_estimates_is_that_of_polars(kind, verb, options, roles):
     assert_near(kind, verb, MODELS, **options, **roles, **shown)
 
 
+def test_few_heavy_rows_are_those_of_polars(kind):
+    heavy = pl.when(pl.int_range(_N) % 125 == 0).then(50.0).otherwise("weight")
+    df = MODELS.with_columns(heavy=heavy)
+    shared = {"by": "segment", "weight": "heavy"}
+    assert_near(kind, "average_precision", df, **BOTH, **shared, ci=0.9, details=True)
+    at = {"measures": ["recall", "precision"], "at": {"threshold": 0.45}}
+    assert_near(kind, "summary", df, **OLD, **shared, **at)
+    assert_near(kind, "compare_models", df, **BOTH, **shared, cluster="day", details=True)
+    found = frame_prc.average_precision(df, "truth", **OLD, **shared, ci=0.9)
+    assert "few_positives" in found["status"]
+
+
 @pytest.mark.parametrize(("verb", "options", "roles"), in_turns(MEANS, ROLES[:2]), ids=_id)
 def test_means_over_segments_are_those_of_polars(kind, verb, options, roles):
     assert_near(kind, verb, MODELS, **options, **roles, details=True)

@@ -510,3 +510,58 @@ def test_squares_that_cannot_be_are_refused(kind, squares):
                 kind.make(df), **FROM_COUNTS, pos_squares="p", neg_squares="n"
             )
         )
+
+
+# --- few heavy rows ----------------------------------------------------------------------------
+
+_N = 1000
+
+
+def with_heavy(number: int, weight: float, *, of_class: bool) -> pl.DataFrame:
+    """Return 300 positives and 700 negatives, of which so many of a class have a weight."""
+    place = pl.int_range(_N)
+    df = pl.DataFrame({"score": [i * 0.7548776662466927 % 1 for i in range(_N)]})
+    df = df.with_columns(truth=place % 10 < 3)
+    is_heavy = (pl.col("truth") == of_class) & (pl.col("score").cum_count().over("truth") <= number)
+    return df.with_columns(weight=pl.when(is_heavy).then(weight).otherwise(1.0))
+
+
+@pytest.mark.parametrize(
+    ("number", "weight", "of_class", "effective", "status"),
+    [
+        (0, 1.0, True, 300, "ok"),
+        (3, 30.0, True, 6, "few_positives"),
+        (7, 30.0, False, 300, "few_negatives"),
+        (12, 30.0, True, (288 + 360) ** 2 / (288 + 12 * 900), "ok"),
+        (3, 3.0, True, (297 + 9) ** 2 / (297 + 27), "ok"),
+        # All alike, as where a class was sampled.
+        (700, 1.5, False, 300, "ok"),
+    ],
+)
+def test_few_heavy_rows_of_a_class_count_as_few(number, weight, of_class, effective, status):
+    df = with_heavy(number, weight, of_class=of_class)
+    shared = {"weight": "weight", "details": True}
+    area = frame_prc.average_precision(df, "truth", "score", ci=0.95, **shared)
+    assert area["n_effective"].item() == pytest.approx(effective)
+    assert area["status"].item() == status
+    counts = frame_prc.counts(df, "truth", "score", weight="weight", squares=True)
+    assert_frame_equal(
+        frame_prc.average_precision(
+            counts,
+            score="threshold",
+            pos="pos",
+            neg="neg",
+            pos_squares="pos_squares",
+            neg_squares="neg_squares",
+            ci=0.95,
+            details=True,
+        ),
+        area,
+    )
+    # The heavy ones may be those that rank otherwise: no threshold is sure.
+    target = {"recall": 0.8} if of_class else {"fpr": 0.1}
+    sure = frame_prc.operating_points(df, "truth", "score", guarantee=0.95, **target, **shared)
+    assert (sure["threshold"].item() is None) == (status != "ok")
+    scaled = df.with_columns(pl.col("weight") * 1e6)
+    again = frame_prc.average_precision(scaled, "truth", "score", ci=0.95, **shared)
+    assert_frame_equal(again.drop("n", "n_pos"), area.drop("n", "n_pos"))
