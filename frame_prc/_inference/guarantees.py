@@ -26,7 +26,6 @@ import polars as pl
 
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
-from frame_prc._inference.heavy_rows import told_by_weights
 from frame_prc._inference.resamples import Class, Curves, Floats, Integers, Sample, by_segment
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
@@ -111,7 +110,7 @@ def _most_retrieved(sample: Sample, points: Curves, target: Target) -> float | N
     rows = _rows_at(sample.positive) + _rows_at(sample.negative)
     fails = (1 - _guarantee(target)) / _STARTS
     least, most = needed(target), None
-    if least is None or least > _of_heavy(sample):
+    if least is None or least > sample.told_by_weights:
         return None
     orders = [_order(rows, least * _APART**i) for i in range(_STARTS)]
     places = {point for order in orders for point in order}
@@ -162,21 +161,7 @@ def _effective(half: Class, sample: Sample) -> float:
     else:
         squares = float(np.sum(weights * half.weights))
     number = float(np.sum(weights)) ** 2 / squares if squares else 0.0
-    return min(number, _of_heavy(sample))
-
-
-def _of_heavy(sample: Sample) -> float:
-    """Return how many rows tell where few of a class are heavy: the other may just have none."""
-    classes = (sample.positive, sample.negative)
-    if sample.are_counts:
-        return math.inf
-    sums = pl.DataFrame(
-        [[float(np.sum(one.sizes * one.weights**power)) for power in (1, 2, 4)] for one in classes],
-        schema=["weight", "squares", "fourths"],
-        orient="row",
-    )
-    told = sums.select(told_by_weights(*map(pl.col, sums.columns)).min()).item()
-    return math.inf if told is None else float(told)
+    return min(number, sample.told_by_weights)
 
 
 def _told_at(half: Class, rows: float) -> Callable[[float], float]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile, precision, step_area, unsigned_zero
 from frame_prc._inference.distributions import with_exact_limits
+from frame_prc._inference.heavy_rows import told_by_weights
 from frame_prc._inference.intervals import with_levels
 from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
@@ -243,6 +245,12 @@ class Class:
     clusters: Integers
     ends: Integers
 
+    def sums_of_weights(self) -> list[float]:
+        """Return the sums of the weights, their squares and their fourth powers."""
+        squares = self.weights * self.weights
+        powers = (self.weights, squares, squares * squares)
+        return [float(np.sum(self.sizes * power)) for power in powers]
+
     def running(self, drawn: Integers) -> tuple[Floats, Floats]:
         """Return running sums at ``ends`` and the total, from the rows drawn in each cell."""
         sums = np.zeros((len(drawn), len(self.sizes) + 1))
@@ -292,6 +300,19 @@ class Sample:
     def n_cells(self) -> int:
         """How many terms each running sum may have."""
         return len(self.positive.sizes) + len(self.negative.sizes)
+
+    @cached_property
+    def told_by_weights(self) -> float:
+        """How many rows tell where few of a class are heavy: the other may just have none."""
+        if self.are_counts:
+            return math.inf
+        sums = pl.DataFrame(
+            [half.sums_of_weights() for half in (self.positive, self.negative)],
+            schema=["weight", "squares", "fourths"],
+            orient="row",
+        )
+        told = sums.select(told_by_weights(*map(pl.col, sums.columns)).min()).item()
+        return math.inf if told is None else float(told)
 
     def observed(self) -> Curves:
         """Return the curve of the rows as they are."""
