@@ -63,7 +63,8 @@ def test_the_example_of_a_command_runs(command):
     rows.write_csv("rows.csv")
     rows.with_columns(relevant="late", query="region").write_parquet("run.parquet")
     code, _, err = run(*shlex.split(command.example)[1:])
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert not err or "with too few negatives" in err  # a search tells what it did not look at
 
 
 def test_a_short_command_is_also_called_as_its_verb():
