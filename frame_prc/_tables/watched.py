@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 
 # What a later call needs: the logit of a period and its variance, how much periods vary, the bound
 # of a look, and the segment's error.
-_STATE = ("logit", "variance", "n_effective", "tau", "tau_degrees", "bound", "error")
+_SPREAD = ("tau", "tau_degrees")
+_OF_EARLIER = (*_SPREAD, "bound", "error")
+_STATE = ("logit", "variance", "n_effective", *_OF_EARLIER)
 _NUMBERS = ("reference", "limit", "z", "delay")
 _OF_LOOKS = (*_NUMBERS, "n_periods", "conclusion", "since")
 _A_STATE = "what monitor() returned before, with details=True, and all of it"
-_NEW = {name: pl.lit(None, pl.Float64) for name in ("tau", "tau_degrees", "bound", "error")}
-_SPREAD = ("tau", "tau_degrees")
+_NEW = {name: pl.lit(None, pl.Float64) for name in _OF_EARLIER}
 _DROP = 0.05  # of the measure, whose delay is told
 _NEXT_TO_END = 1e-9  # as a share of the range, for means of losses
 _LAST_PART = 0.1  # of a measure of the reference

@@ -275,8 +275,9 @@ class Evaluated(Generic[FrameT]):
     def _reserved(self, table: Table, *, details: bool) -> list[str]:
         """Return the names that no key may have."""
         columns = self._columns_of(table, details=details)
-        names = dict.fromkeys([*table.reserved, *columns, *table.computed(columns)])
-        return [name for name in names if not name.startswith("\0")]
+        needed = table.computed(columns) if table.of_all_rows else ()
+        public = (name for name in needed if not name.startswith("\0"))
+        return [*dict.fromkeys([*table.reserved, *columns, *public])]
 
     def _columns_of(self, table: Table, *, details: bool) -> list[str]:
         """Return the columns of a table after the keys."""
