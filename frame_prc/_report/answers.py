@@ -192,7 +192,7 @@ def won_by_segment(found: Evaluation) -> str:
         return ""
     better, worse = _sides(_tests_of_best(found), found)
     kind, best = isolated(kind_of_segments(found)), isolated(found.best)
-    total, tested = found.segments.height, _tested_by_segment(found).height
+    total, tested = found.segments.height, _reliable(_tests_of_best(found)).height
     unjudged = f"; {total - tested:,} cannot be judged" if tested < total else ""
     if better.is_empty() and worse.is_empty():
         return f"By {kind}: no difference is shown{unjudged}."
@@ -212,8 +212,9 @@ def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
     )
 
 
-def _tested_by_segment(found: Evaluation) -> pl.DataFrame:
-    return _tests_of_best(found).drop_nulls("p_adjusted").filter(is_believed())
+def _reliable(own: pl.DataFrame) -> pl.DataFrame:
+    """Return the tests that can be relied on."""
+    return own.drop_nulls("p_adjusted").filter(is_believed())
 
 
 def _tests_of_best(found: Evaluation) -> pl.DataFrame:
@@ -223,13 +224,13 @@ def _tests_of_best(found: Evaluation) -> pl.DataFrame:
 
 def _sides(own: pl.DataFrame, found: Evaluation) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the tests that show the best model to be better, and worse, the clearest first."""
-    shown = own.filter(is_believed(), pl.col("p_adjusted") < found.alpha)
+    shown = _reliable(own).filter(pl.col("p_adjusted") < found.alpha)
     better = shown.filter(pl.col("difference") > 0).sort("difference", descending=True)
     return better, shown.filter(pl.col("difference") < 0).sort("difference")
 
 
 def _in_segments(own: pl.DataFrame, best: str, other: str, found: Evaluation) -> str:
-    tested = own.drop_nulls("p_adjusted").filter(is_believed())
+    tested = _reliable(own)
     if tested.is_empty():
         return f"In no segment can {best} and {other} be compared."
     better, worse = _sides(own, found)
