@@ -27,9 +27,8 @@ from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_p
 from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.differences import sums_of_decisions
-from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.heavy_rows import sums_of_weights
-from frame_prc._inference.measure import Measure, constants, sums_over_scores, with_terms
+from frame_prc._inference.measure import BIAS, Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
 from frame_prc._rows.rules import SUMS
@@ -288,7 +287,7 @@ class Model:
     @property
     def shared(self) -> dict[str, str]:
         """What is added up over points."""
-        of_measure = ("variance", "of_negatives", "bias")
+        of_measure = ("variance", "of_negatives", *BIAS)
         return self._names(_SHARED, lambda measure: [*of_measure, *measure.term_names])
 
     @property
@@ -441,11 +440,10 @@ def _over_clusters(measures: Sequence[Measure]) -> dict[str, nw.Expr]:
     sums = {f"{name}_total": amount.sum() for name, amount in amounts.items()}
     sums |= {f"{name}_squares": (amount * amount).sum() for name, amount in amounts.items()}
     for i in range(len(measures)):
-        influence, of_negatives = nw.col(f"influence_{i}"), nw.col(f"influence_on_negatives_{i}")
-        of_positives = influence - of_negatives
-        sums[f"alone_{i}"] = (influence * influence).sum()
-        for name, part in zip(OF_CLASSES, (of_positives, of_negatives), strict=True):
-            sums[f"{name}_{i}"] = (part * part).sum()
+        influence, moved = nw.col(f"influence_{i}"), nw.col(f"influence_on_negatives_{i}")
+        sums |= {f"alone_{i}": (influence * influence).sum(), f"moved_{i}": moved.sum()}
+        for weight, part in (("pos", influence - moved), ("neg", moved)):
+            sums[f"{weight}_moved_{i}"] = (part * part).sum()
     return sums
 
 

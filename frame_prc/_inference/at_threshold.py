@@ -433,12 +433,13 @@ class AtThreshold(TiedMeasure):
             perfect.otherwise(of.lib.col(IS_FEW)).alias(IS_FEW), has_measure=~estimate.is_null()
         )
 
-    def bias(self, of: Dialect) -> Any:
+    def bias(self, of: Dialect) -> tuple[Any, Any]:
         """Return the share of each score in how much too high it is, where a threshold moves."""
         if not self._moves:
             return super().bias(of)
         gain, losses, positives, negatives = of.cols("gain", "losses", "positives", "negatives")
-        return of.lib.col("too_high") * (gain + losses) / (positives + negatives)
+        share = (gain + losses) / (positives + negatives)
+        return of.lib.col("too_high") * share, of.lib.lit(0.0)
 
     def _below(self, reached: Any, of: Dialect) -> list[Any]:
         """Return how much of a positive row, and of a negative one, is below the line."""

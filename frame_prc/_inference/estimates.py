@@ -18,6 +18,7 @@ from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
     FEW_SCORES,
+    OF_SQUARES,
     SHORTFALL,
     shows_spread,
 )
@@ -28,6 +29,7 @@ from frame_prc._inference.heavy_rows import OF_HEAVY, of_heavy
 from frame_prc._inference.intervals import with_levels
 from frame_prc._inference.measure import (
     IS_FEW,
+    TIMES_OF_CLUSTERS,
     Measure,
     TiedMeasure,
     parts_at,
@@ -75,13 +77,12 @@ def measure_of(asked: Measured) -> Measure:
 
 # Equal weights stand for odds that differ from those of their rows by a rounding error.
 _ROUNDING_OF_K = 1e-9
-# In few clusters, what they multiply differs so much between the classes by chance.
-_MUCH_MORE = 2.0
 _FEW_BINS = 2
 # The effective number of clusters that hold negatives.
 NEGATIVE_CLUSTERS = "negative_clusters"
-# What the clusters of each class add to the variance.
-OF_CLASSES = ("clustered_positives", "clustered_negatives")
+# What the clusters of each class add to the variance, around the mean of its rows; and the sum of
+# the influences of negatives, which is minus that of positives.
+OF_CLASSES = ("clustered_positives", "clustered_negatives", "moved")
 _SUMMED = ("influence", "influence_on_negatives")
 _SQUARES = in_order(pl.col("influence") ** 2)
 
@@ -178,7 +179,8 @@ class Estimates:
         -------
         LazyFrame
             ``segment``, the sizes, ``status, estimate, shortfall, variance, n_effective, n_trials,
-            bias`` (see :func:`frame_prc._inference.measure.spreads`), ``few_negatives``, and
+            bias`` (see :func:`frame_prc._inference.measure.spreads`), ``few_negatives``,
+            ``of_squares``, what limits take the variance to be more, and
             ``n_dropped`` where missing values are dropped. With clusters, the effective number
             counts clusters, and that of trials is the number of positives over what clusters
             multiply the variance by. With calibration also ``reference_prevalence``.
@@ -191,7 +193,8 @@ class Estimates:
         """Return the same, which is not kept."""
         areas = self.areas()
         if not self.ranking.rows.clustered:
-            return self._with_few(areas.with_columns(n_trials="n_effective"))
+            plain = areas.with_columns(pl.lit(0.0).alias(OF_SQUARES), n_trials="n_effective")
+            return self._with_few(plain)
         totals = {
             "variance": _SQUARES,
             **effective_clusters(self.measure),
@@ -210,9 +213,8 @@ class Estimates:
         as_rows = pl.col("n_by_rows") * pl.col("variance_by_rows") / pl.col("variance")
         trials = as_rows.fill_nan(None).clip("n_effective", "n_by_rows")
         found = table.with_columns(n_trials=trials.fill_null(pl.col("n_effective")))
-        # What clusters multiply the variance by, they multiply the bias by, a second moment too.
-        bias = pl.col("bias") * pl.col("n_by_rows") / pl.col("n_trials")
-        return self._with_few(found.with_columns(bias=bias))
+        found = found.with_columns(_times())
+        return self._with_few(found.with_columns(**_of_second_order(self.measure)))
 
     def _with_few(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Add whether there are too few negatives; only shares of hits have binomial limits."""
@@ -287,12 +289,10 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     Where a negative stands for k > 1 of them beside each positive, few of them decide the precision
     at the top of the ranking: the average precision is too high, and its interval too narrow. k is
     the odds of a negative that the rows stand for, by their weights or at a reference prevalence,
-    over those of the rows, times half of how much more clusters multiply what negatives add to the
-    variance than what positives do: where that is below 2 it may be chance, and counts as 1. In
-    simulations, 95 % intervals covered less than 92 % where the negatives go with fewer than 20
-    sqrt(k) positives at these odds, and where they were fewer than 20. With clusters the number of
-    negatives is divided by what they multiply their part by, and is at most the effective number of
-    clusters that hold some.
+    over those of the rows. In simulations, 95 % intervals covered less than 92 % where the
+    negatives go with fewer than 20 sqrt(k) positives at these odds, and where they were fewer than
+    20. With clusters the number of negatives is divided by what they multiply the variance of a
+    negative by, and is at most the effective number of clusters that hold some.
 
     A measure of both classes rests on the scarcer one, whatever its negatives stand for, and one of
     a share of the negatives on so many of them: with 5 of these, intervals covered 86 %. One that
@@ -301,22 +301,16 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     if measure.counted:
         said = IS_FEW in measure.kept
         return table.with_columns(few_negatives=pl.col(IS_FEW) if said else pl.lit(value=False))
-    columns, count, relative = table.collect_schema(), pl.col("n_negative"), pl.lit(1.0)
-    if "variance_by_rows" in columns:
-        by_rows = pl.col("variance_by_rows") - pl.col("of_negatives"), pl.col("of_negatives")
-        of_positives, of_negatives = (
-            _multiplied(one, pl.col(name)) for one, name in zip(by_rows, OF_CLASSES, strict=True)
-        )
-        count /= of_negatives
-        relative = (of_negatives / of_positives / _MUCH_MORE).clip(lower_bound=1.0)
+    columns, count = table.collect_schema(), pl.col("n_negative")
+    if TIMES_OF_CLUSTERS[1] in columns:
+        count /= pl.col(TIMES_OF_CLUSTERS[1])
     least = count * measure.share_of_negatives
     if NEGATIVE_CLUSTERS in columns:
         least = pl.min_horizontal(least, pl.col(NEGATIVE_CLUSTERS).fill_nan(None))
     few = least < FEW_POSITIVES
     if not measure.of_both_classes:
         odds = _odds_stood_for(table)
-        k = odds / pl.col("row_odds") * relative
-        few |= few_at_odds(count, odds, k)
+        few |= few_at_odds(count, odds, odds / pl.col("row_odds"))
     found = table.with_columns(few_negatives=few.fill_null(value=False))
     if not measure.of_both_classes:
         return found
@@ -340,11 +334,34 @@ def unbiased_variance(measure: Measure) -> pl.Expr:
     return pl.when((m.round() > 1) & spread).then(variance)
 
 
-def _multiplied(by_rows: pl.Expr, by_clusters: pl.Expr) -> pl.Expr:
-    """Return what clusters multiply a part of the variance by; of two rounding errors 1."""
-    area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
-    has_spread = pl.all_horizontal(shows_spread(each, *area) for each in (by_rows, by_clusters))
-    return pl.when(has_spread).then(by_clusters / by_rows).otherwise(1.0)
+def _times() -> list[pl.Expr]:
+    """Return what clusters multiply the variance of each class by, at least 1."""
+    of_negatives, moved = pl.col("of_negatives"), pl.col("moved")
+    by_rows = {
+        "n_by_rows": pl.col("variance_by_rows") - of_negatives,
+        "n_negative": of_negatives,
+    }
+    found = []
+    for name, of_class, (n, squares) in zip(
+        TIMES_OF_CLUSTERS, OF_CLASSES, by_rows.items(), strict=False
+    ):
+        own = squares - moved**2 / pl.col(n)
+        area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
+        has_spread = pl.all_horizontal(shows_spread(one, *area) for one in (own, pl.col(of_class)))
+        times = (pl.col(of_class) / own).clip(lower_bound=1.0)
+        found.append(pl.when(has_spread).then(times).otherwise(1.0).alias(name))
+    return found
+
+
+def _of_second_order(measure: Measure) -> dict[str, pl.Expr]:
+    """Return the bias with clusters, and what limits take the variance to be more.
+
+    The bias is the mean of terms that are squares. They may be one of a normal number at worst,
+    whose variance is twice the square of its mean; rows by themselves have many.
+    """
+    bias, of_rows = measure.bias_of_clusters, pl.col("bias")
+    more = (2 * (bias**2 - of_rows**2)).clip(lower_bound=0.0)
+    return {"bias": bias, OF_SQUARES: more.fill_null(0.0)}
 
 
 def on_negatives(influence: str) -> pl.Expr:
@@ -354,10 +371,14 @@ def on_negatives(influence: str) -> pl.Expr:
 
 
 def of_classes(influence: str) -> dict[str, pl.Expr]:
-    """Return what the clusters of each class add to the variance, from the sums of clusters."""
-    of_negatives = pl.col(f"{influence}_on_negatives")
-    parts = (pl.col(influence) - of_negatives, of_negatives)
-    return {name: in_order(part**2) for name, part in zip(OF_CLASSES, parts, strict=True)}
+    """Return what the clusters of each class tell, from the sums of clusters."""
+    moved = pl.col(f"{influence}_on_negatives")
+    found = {"moved": in_order(moved)}
+    parts = ((pl.col(influence) - moved, "pos"), (moved, "neg"))
+    for name, (part, weight) in zip(OF_CLASSES, parts, strict=False):
+        units = effective(pl.col(weight))
+        found[name] = in_order(part**2) - (in_order(moved) ** 2 / units).fill_nan(0.0)
+    return found
 
 
 def effective_clusters(measure: Measure, below: str = "below") -> dict[str, pl.Expr]:

@@ -23,6 +23,7 @@ import polars as pl
 from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
+    OF_SQUARES,
     RANDOM,
     SHORTFALL,
     as_of_none,
@@ -115,7 +116,8 @@ def with_interval(
     Of so many ``replicates`` the variance is known no better than of as many rows.
 
     A table has ``n_pos, status, shortfall, n_effective`` and ``random_average_precision``, and
-    unless the interval is Boyd's also ``variance, n_trials, bias``.
+    unless the interval is Boyd's also ``variance, n_trials, bias``, and with clusters
+    ``of_squares``, which the limits add to the variance.
     """
     area, shortfall, n = pl.col(ESTIMATE), pl.col(SHORTFALL), pl.col("n_effective")
     table, is_boyd = table.with_columns(pl.col(of).alias(ESTIMATE)), interval.method == "boyd"
@@ -128,6 +130,8 @@ def with_interval(
         variance = pl.when(varies).then("variance")
         told = n if replicates is None else pl.min_horizontal(n, replicates)
         quantile = student_quantile(told, interval.level)
+        if clustered and replicates is None:
+            quantile *= (1 + (pl.col(OF_SQUARES) / pl.col("variance")).fill_null(0.0)).sqrt()
     inside = (area > 0) & (shortfall > 0)
     table = table.with_columns(
         std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)),

@@ -168,6 +168,9 @@ def _total_of_parts(name: str) -> pl.Expr:
 
 # --- measures ----------------------------------------------------------------------------------
 
+# The parts of the bias, by class, and what clusters multiply the variance of each class by.
+BIAS = ("bias_of_positives", "bias_of_negatives")
+TIMES_OF_CLUSTERS = ("times_of_positives", "times_of_negatives")
 IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too few rows
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
 # The status of a measure that rows of a single class have too, from that of their sizes.
@@ -278,6 +281,11 @@ class Measure(ABC):
         return pl.col("variance")
 
     @property
+    def bias_of_clusters(self) -> pl.Expr:
+        """The bias, of ``bias``, that of rows: clusters multiply it as they do the variance."""
+        return pl.col("bias") * pl.col("n_by_rows") / pl.col("n_trials")
+
+    @property
     def few(self) -> str:
         """The status of too few of the rows that it rests on."""
         return FEW_OF_POSITIVES[0]
@@ -319,9 +327,12 @@ class Measure(ABC):
     def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return points of any dialect with the influence of their rows, from their sums."""
 
-    def bias(self, of: Dialect) -> Any:
-        """Return what each of these scores adds to how much too high the measure is on average."""
-        return of.lib.lit(0.0)
+    def bias(self, of: Dialect) -> tuple[Any, Any]:
+        """Return what each of these scores adds to how much too high the measure is on average.
+
+        It is a sum over the positives, and one over the negatives.
+        """
+        return of.lib.lit(0.0), of.lib.lit(0.0)
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
@@ -443,7 +454,7 @@ def constants(measure: Measure) -> list[str]:
 
 def sums_over_scores(measure: Measure) -> list[str]:
     """Return the columns of points that are added up over a segment."""
-    return ["variance", "of_negatives", "pos", "neg", "bias", *measure.term_names]
+    return ["variance", "of_negatives", "pos", "neg", *BIAS, *measure.term_names]
 
 
 def with_terms(influences: Any, of: Dialect, measure: Measure) -> Any:
@@ -456,7 +467,7 @@ def with_terms(influences: Any, of: Dialect, measure: Measure) -> Any:
     return influences.with_columns(of.squares_here()).with_columns(
         variance=of_positives + of_negatives,
         of_negatives=of_negatives,
-        bias=measure.bias(of),
+        **dict(zip(BIAS, measure.bias(of), strict=True)),
         **measure.terms(of),
     )
 
@@ -480,7 +491,7 @@ def spreads_of(sums: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.Laz
         .with_columns(
             defined,
             row_odds=pl.col("n_negative") / pl.col("n_effective"),
-            bias=pl.when(_is_jackknifed(ranking)).then("bias"),
+            bias=pl.when(_is_jackknifed(ranking)).then(pl.sum_horizontal(BIAS)),
         )
         .drop("pos", "neg", *measure.term_names)
     )

@@ -26,6 +26,7 @@ from frame_prc._formulas import (
     told_by,
 )
 from frame_prc._inference.measure import (
+    BIAS,
     IS_FEW,
     NEGATIVES,
     OF_ANY_CLASS,
@@ -353,7 +354,7 @@ def _sums_of_classes(table: pl.LazyFrame) -> pl.LazyFrame:
         of_negatives=second("negatives"),
         pos=POSITIVES.cast(pl.Float64),
         neg=NEGATIVES.cast(pl.Float64),
-        bias=pl.lit(0.0),
+        **dict.fromkeys(BIAS, pl.lit(0.0)),
         fourth=fourth("positives") + fourth("negatives"),
     )
 

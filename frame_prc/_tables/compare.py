@@ -13,6 +13,7 @@ from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import (
     BELIEVED,
     INTERVAL,
+    OF_SQUARES,
     RANDOM,
     shows_spread,
 )
@@ -151,6 +152,21 @@ class Differences(Table):
     def _is_ratio(self) -> bool:
         return self.comparison.scale == _RATIO
 
+    def _errors(self, *variances: str) -> dict[str, pl.Expr]:
+        """Return the root of a sum of variances of both sides, or of their logarithms."""
+        found = {}
+        for side, value in (("a", _VALUE_A), ("b", _VALUE_B)):
+            total = pl.sum_horizontal(f"{name}_{side}" for name in variances)
+            found[f"error_{side}"] = total.sqrt() / (value if self._is_ratio else 1.0)
+        return found
+
+    def _std_error(self) -> pl.Expr:
+        """Return the standard error of the difference, or of the logarithm of the ratio."""
+        if not self._is_ratio:
+            return _VARIANCE.sqrt()
+        a, b = self._errors("variance").values()
+        return ((a - b) ** 2 + 2 * pl.col("apart") * a * b).sqrt()
+
     @property
     def _calibrated(self) -> bool:
         return any(one.measured.calibration is not None for one in self.comparison.each)
@@ -182,9 +198,9 @@ class Differences(Table):
                 is_tested=_can_be_tested(),
                 apart=_apart(),
                 status=status_of(measure, clustered=rows.clustered),
-                **_errors(ratio=self._is_ratio),
+                **self._errors("variance", OF_SQUARES),
             )
-            .with_columns(std_error=pl.when("is_tested").then(_std_error(ratio=self._is_ratio)))
+            .with_columns(std_error=pl.when("is_tested").then(self._std_error()))
         )
         tested = _with_test(estimated, comparison, measure, rows)
         if self._is_ratio:
@@ -266,23 +282,6 @@ def _log_ratio() -> pl.Expr:
         for value, shortfall in (_SIDE_A, _SIDE_B)
     ]
     return pl.when(pl.min_horizontal(_VALUE_A, _VALUE_B) > 0).then(logs[0] - logs[1])
-
-
-def _errors(*, ratio: bool) -> dict[str, pl.Expr]:
-    """Return the standard errors of both sides, or of their logarithms."""
-    sides = {"error_a": (_VARIANCE_A, _VALUE_A), "error_b": (_VARIANCE_B, _VALUE_B)}
-    return {
-        name: variance.fill_null(0.0).sqrt() / (value if ratio else 1.0)
-        for name, (variance, value) in sides.items()
-    }
-
-
-def _std_error(*, ratio: bool) -> pl.Expr:
-    """Return the standard error of the difference, or of the logarithm of the ratio."""
-    if not ratio:
-        return _VARIANCE.sqrt()
-    a, b = pl.col("error_a"), pl.col("error_b")
-    return ((a - b) ** 2 + 2 * pl.col("apart") * a * b).sqrt()
 
 
 def _apart() -> pl.Expr:

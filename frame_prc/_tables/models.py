@@ -10,7 +10,7 @@ from itertools import combinations
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._curves.logit_intervals import ESTIMATE, OF_SQUARES
 from frame_prc._formulas import FEWEST_TOLD, told_by
 from frame_prc._inference.differences import rests_on_unseen, sums_of_decisions
 from frame_prc._inference.estimates import (
@@ -43,6 +43,7 @@ CANCELLED = 1e-12
 _SIDES = {
     ESTIMATE: "value",
     "variance": "alone",
+    OF_SQUARES: OF_SQUARES,
     "shortfall": "shortfall",
     "few_negatives": "few_negatives",
     "n_effective": "n_effective",

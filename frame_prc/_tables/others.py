@@ -14,7 +14,7 @@ from datetime import time
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, same_reference
-from frame_prc._curves.logit_intervals import ESTIMATE, MOST_FLAGGED
+from frame_prc._curves.logit_intervals import ESTIMATE, MOST_FLAGGED, OF_SQUARES
 from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.estimates import Estimates, measure_of
 from frame_prc._inference.measure import Measure
@@ -32,6 +32,7 @@ _OF_SIDES = {
     ESTIMATE: "value",
     "shortfall": "shortfall",
     "variance": "variance",
+    OF_SQUARES: OF_SQUARES,
     "prevalence": "prevalence",
 }
 _NAMES_A = {name: f"{side}_a" for name, side in _OF_SIDES.items()}
@@ -313,6 +314,7 @@ def _others(model: Sequence[str]) -> list[pl.Expr]:
         "area_b": in_mean.then(_SHARE * _AREA),
         "shortfall_b": in_mean.then(_SHARE * pl.col("shortfall")),
         "variance_b": in_mean.then(_SHARE**2 * _VARIANCE),
+        f"{OF_SQUARES}_b": in_mean.then(_SHARE**2 * pl.col(OF_SQUARES)),
         "squares_b": in_mean.then(_SHARE * (_SHARE / pl.col("n_effective"))),
         "positives_b": _POSITIVES,
         "negatives_b": _NEGATIVES,
@@ -335,7 +337,7 @@ def _means() -> list[pl.Expr]:
     return [
         has_any.then(pl.col("area_b") / _OTHERS).alias("value_b"),
         has_any.then(pl.col("shortfall_b") / _OTHERS),
-        has_any.then(_VARIANCE_B / _OTHERS**2),
+        has_any.then(pl.col("variance_b", f"{OF_SQUARES}_b") / _OTHERS**2),
         effective_number(_OTHERS, pl.col("squares_b")).alias("n_effective_b"),
         prevalence.alias("prevalence_b"),
         status.replace("empty", "no_other").alias("status_b"),

@@ -11,7 +11,7 @@ from dataclasses import replace
 import polars as pl
 
 from frame_prc._curves.calibration import same_reference
-from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._curves.logit_intervals import ESTIMATE, OF_SQUARES
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.measure import Measure
@@ -19,7 +19,7 @@ from frame_prc._lazy import aggregated, in_order, left_join, parts_by
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
-_ESTIMATES = (ESTIMATE, "shortfall", "variance", "prevalence", "n_effective")
+_ESTIMATES = (ESTIMATE, "shortfall", "variance", OF_SQUARES, "prevalence", "n_effective")
 
 _ROWS_IN_BLOCK = 500_000  # the fastest size in measurements
 _MOST_ROWS = 4_000_000_000

@@ -28,6 +28,7 @@ from frame_prc._curves.logit_intervals import (
     FEW_POSITIVES,
     INTERVAL,
     N_EFFECTIVE,
+    OF_SQUARES,
     RANDOM,
 )
 from frame_prc._curves.operating_points import operating_points
@@ -68,7 +69,7 @@ def interval_of(measure: str) -> tuple[str, ...]:
 
 
 # What the mean of segments needs of each measure that has an interval.
-_WORKING = ("shortfall", "bias", "n_effective")
+_WORKING = ("shortfall", "bias", OF_SQUARES, "n_effective")
 _MUCH = 1.5
 _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
@@ -254,7 +255,7 @@ class Summary(Table):
         # All rows and means of segments need these, whether they are shown or not.
         needed = [RANDOM, *([REFERENCE] if self._shows(*_AT_REFERENCE) else [])]
         shown = [name for name in self.outputs if name not in (*later, *needed)]
-        columns = (*rows.keys, *shown, *needed, *DROPPED, "shortfall", "bias", *working)
+        columns = (*rows.keys, *shown, *needed, *DROPPED, "shortfall", "bias", OF_SQUARES, *working)
         return ranking.segments.with_keys(table).select(columns)
 
     def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
@@ -374,6 +375,7 @@ def _macro(
         n_errors=error.count(),
         n_defined=area.count(),
         bias=in_order(pl.when(area.is_not_null()).then("bias")),
+        of_squares=in_order(pl.when(area.is_not_null()).then(OF_SQUARES)),
     )
     if rows.clustered:
         of_sum = _variance_of_sum(rows, measure)
@@ -388,10 +390,13 @@ def _macro(
             .otherwise("n_effective")
         )
     # As a float: the square of many segments is beyond UInt32.
-    variance = pl.col("variance") / pl.col("n_defined").cast(pl.Float64) ** 2
+    square = pl.col("n_defined").cast(pl.Float64) ** 2
     totals = sums.with_columns(
         n_effective=pl.when(pl.col("n_known") > 0).then("n_effective"),
-        variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(variance),
+        variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(
+            pl.col("variance") / square
+        ),
+        of_squares=pl.col(OF_SQUARES) / square,
         bias=pl.col("bias") / pl.col("n_defined"),
         n_trials=pl.lit(None, pl.Float64),
     )

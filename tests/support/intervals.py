@@ -50,12 +50,14 @@ def expected_interval(
     trials = by_rows * oracle.variance(rows) / variance
     trials = min(max(trials, effective), by_rows)
     quantile = oracle.student_quantile(ci, effective - 1)
-    error = math.sqrt(variance)
-    reach = quantile * oracle.student_error(error, effective)
-    lows = [_lower(area, reach), ((1 - ci) / 2) ** (1 / trials)]
+    error, bias = math.sqrt(variance), 0.0
     if len({row.weight for row in rows}) == 1 and by_rows > 1 and negatives:
-        bias = oracle.bias(rows) * by_rows / trials
-        lows += [_lower(max(area - bias, area / 10), reach)] if bias > 0 else []
+        bias = float(oracle.bias(rows) if clusters is None else oracle.cluster_bias(rows, clusters))
+    reach = quantile * oracle.student_error(error, effective)
+    if clusters is not None:
+        reach *= math.sqrt(1 + oracle.of_squares(rows, clusters) / variance)
+    lows = [_lower(area, reach), ((1 - ci) / 2) ** (1 / trials)]
+    lows += [_lower(max(area - bias, area / 10), reach)] if bias > 0 else []
     return error, min(lows), 1 - _lower(1 - area, reach)
 
 

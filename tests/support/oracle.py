@@ -466,17 +466,70 @@ def student_p_value(t: float, degrees: Fraction) -> float:
 
 def bias(rows: Sequence[Row], prevalence: Fraction | None = None) -> Fraction:
     """Return the bias of the area by leaving out each row, at least two of them positive."""
+    return sum(bias_of_class(rows, prevalence, truth=truth) for truth in (True, False))
+
+
+def bias_of_class(
+    rows: Sequence[Row], prevalence: Fraction | None = None, *, truth: bool
+) -> Fraction:
+    """Return the bias of the area by leaving out each row of a class."""
 
     def area(rows: Sequence[Row]) -> Fraction:
         return average_precision(rows if prevalence is None else calibrated(rows, prevalence))
 
-    found = Fraction(0)
+    places = [place for place, row in enumerate(rows) if bool(row.truth) == truth]
+    if len(places) < 2:
+        return Fraction(0)
+    left = [area([*rows[:place], *rows[place + 1 :]]) for place in places]
+    return (len(places) - 1) * (sum(left) / len(left) - area(rows))
+
+
+def cluster_bias(
+    rows: Sequence[Row], clusters: Sequence[Any], prevalence: Fraction | None = None
+) -> float:
+    """Return the bias with clusters: the part of each class times what they do to its variance."""
+    found = bias(rows, prevalence)
+    moved = moves(rows) if prevalence is None else calibrated_moves(rows, prevalence)
     for truth in (True, False):
-        places = [place for place, row in enumerate(rows) if bool(row.truth) == truth]
-        if len(places) > 1:
-            left = [area([*rows[:place], *rows[place + 1 :]]) for place in places]
-            found += (len(places) - 1) * (sum(left) / len(left) - area(rows))
-    return found
+        own = [m for row, m in zip(rows, moved, strict=True) if bool(row.truth) == truth]
+        first_order = sum(own) / len(own) * (len(own) - 1)
+        squares = bias_of_class(rows, prevalence, truth=truth) + first_order
+        times = _times_of_clusters(rows, clusters, moved, truth=truth)
+        found += max(squares, Fraction(0)) * (times - 1)
+    return float(found)
+
+
+def of_squares(
+    rows: Sequence[Row], clusters: Sequence[Any], prevalence: Fraction | None = None
+) -> float:
+    """Return what limits take the variance to be more: of a square of a normal number it is 2."""
+    positives, negatives = totals(rows)
+    if positives < 2 or not negatives:
+        return 0.0
+    by_rows = float(bias(rows, prevalence))
+    return max(2 * (cluster_bias(rows, clusters, prevalence) ** 2 - by_rows**2), 0.0)
+
+
+def _times_of_clusters(
+    rows: Sequence[Row], clusters: Sequence[Any], moved: Sequence[Fraction], *, truth: bool
+) -> Fraction:
+    """Return what clusters multiply the variance of a class around its mean by, at least 1.
+
+    The mean of what its rows move is taken as that of clusters of any size.
+    """
+    own = [one for one in zip(rows, clusters, moved, strict=True) if bool(one[0].truth) == truth]
+    kept, groups, of_class = zip(*own, strict=True)
+    total = sum(row.weight * move for row, _, move in own)
+
+    def around(units: Sequence[Any]) -> Fraction:
+        sizes: dict[Any, Fraction] = {}
+        for row, unit in zip(kept, units, strict=True):
+            sizes[unit] = sizes.get(unit, Fraction(0)) + row.weight
+        number = sum(sizes.values()) ** 2 / sum(size**2 for size in sizes.values())
+        return variance(kept, units, of_class) - total**2 / number
+
+    by_rows, by_clusters = around(range(len(kept))), around(groups)
+    return max(by_clusters / by_rows, Fraction(1)) if by_rows > 0 else Fraction(1)
 
 
 def highest_prevalence(segments: Sequence[Sequence[Row]]) -> Fraction:
@@ -550,11 +603,7 @@ def has_few_negatives(
     number = numbers[1]
     if clusters is not None:
         moved = moves(rows) if prevalence is None else calibrated_moves(rows, prevalence)
-        of_rows = [row.weight * move for row, move in zip(rows, moved, strict=True)]
-        of_clusters: dict[Any, Fraction] = {}
-        for cluster, move in zip(clusters, of_rows, strict=True):
-            of_clusters[cluster] = of_clusters.get(cluster, Fraction(0)) + move
-        number *= sum(m**2 for m in of_rows) / sum(m**2 for m in of_clusters.values())
+        number /= _times_of_clusters(rows, clusters, moved, truth=False)
     odds = negatives / positives if prevalence is None else (1 - prevalence) / prevalence
     k = odds * numbers[0] / numbers[1]
     return number < 20 or (k > 1 and float(number / odds) < 20 * float(k) ** 0.5)

@@ -100,7 +100,12 @@ def assert_difference(kind, df, weight, cluster):
     by_cluster = [sums(moves, clusters) if defined else {} for moves in (moves_a, moves_b)]
     assert found["value_a"] == (None if a is None else pytest.approx(float(a), rel=1e-12))
     assert found["value_b"] == (None if b is None else pytest.approx(float(b), rel=1e-12))
-    assert_test(found, by_definition(a, b, *by_cluster, effective))
+    more = (0.0, 0.0)
+    if defined and cluster and not weight:
+        sided = [moved_by(kept, name)[2] for name in ("other", "score")]
+        more = tuple(oracle.of_squares(one, clusters) for one in sided)
+    expected = by_definition(a, b, *by_cluster, effective, more=more)
+    assert_test(found, expected, may_be_wider=bool(weight and cluster))
 
 
 # --- what is compared --------------------------------------------------------------------------

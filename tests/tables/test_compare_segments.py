@@ -73,16 +73,19 @@ def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, c
             assert [found[name] for name in TEST[1:]] == [None] * 6
             assert found["status"] == "no_other"
             continue
-        areas, moved, effectives = [], [], []
+        areas, moved, effectives, more = [], [], [], []
         for side, shown in ((rows_a, "a"), (rows_b, "b")):
             area, moves, rows = moved_by(side, "old", prevalence)
             clusters = side["user" if cluster else "row"].to_list()
             areas.append(area)
             moved.append(sums(moves, clusters))
             effectives.append(oracle.effective_positives(rows, clusters))
+            is_known = cluster and not weight
+            more.append(oracle.of_squares(rows, clusters, prevalence) if is_known else 0.0)
             of_side = oracle.totals(rows)
             assert found[f"prevalence_{shown}"] == pytest.approx(float(of_side[0] / sum(of_side)))
-        assert_test(found, by_definition(*areas, *moved, *effectives))
+        expected = by_definition(*areas, *moved, *effectives, more=more)
+        assert_test(found, expected, may_be_wider=bool(weight and cluster))
         assert found["std_error"] is not None
         assert (found["value_a"], found["value_b"]) == pytest.approx(
             tuple(map(float, areas)), rel=1e-12
@@ -99,12 +102,14 @@ def test_models_are_compared_at_a_prevalence_as_by_exact_arithmetic(kind, cluste
     for found in compared(kind, df, ("new", "old"), **asked).iter_rows(named=True):
         side = df.filter(region=found["region"])
         clusters = side["user" if cluster else "row"].to_list()
-        (a, moves_a, rows), (b, moves_b, _) = (
-            moved_by(side, score, Fraction(1, 4)) for score in ("old", "new")
+        prevalence = Fraction(1, 4)
+        (a, moves_a, rows), (b, moves_b, rows_b) = (
+            moved_by(side, score, prevalence) for score in ("old", "new")
         )
         effective = oracle.effective_positives(rows, clusters)
         moved = [sums(moves, clusters) for moves in (moves_a, moves_b)]
-        assert_test(found, by_definition(a, b, *moved, effective))
+        more = [oracle.of_squares(one, clusters, prevalence) for one in (rows, rows_b)]
+        assert_test(found, by_definition(a, b, *moved, effective, more=more))
         assert found["measure"] == "calibrated_average_precision"
         assert found["reference_prevalence"] == 0.25
         assert (found["value_a"], found["value_b"]) == pytest.approx(

@@ -32,14 +32,18 @@ OTHERS = {"by": "region", "against": "others"}
 
 def others_by_definition(
     df: pl.DataFrame, own: Any, prevalence: Fraction | None, clusters: str
-) -> tuple[Any, dict[Any, Any], Any, Any]:
-    """Return area, moves, effective positives and prevalence of the mean of the other segments."""
+) -> tuple[Any, dict[Any, Any], Any, Any, float]:
+    """Return area, moves, effective positives and prevalence of the mean of the other segments.
+
+    The last one is what limits take its variance to be more, of rows without weights.
+    """
     others = df.filter(pl.col("region").ne_missing(pl.lit(own)))
-    area, moved, weights = Fraction(0), [], Fraction(0)
+    area, moved, weights, more = Fraction(0), [], Fraction(0), 0.0
     for _, side in others.group_by("region", maintain_order=True):
         positives = positives_and_negatives(side)[0]
         if positives:
-            found, moves, _ = moved_by(side, "old", prevalence)
+            found, moves, rows = moved_by(side, "old", prevalence)
+            more += float(positives) ** 2 * of_squares(rows, side, clusters, prevalence)
             weights += positives
             area += positives * found
             moved += [
@@ -53,7 +57,13 @@ def others_by_definition(
         sums([move / weights for move in moves], names),
         oracle.effective_positives(rows_of(others), others[clusters].to_list()),
         positives / (positives + negatives),
+        more / float(weights) ** 2,
     )
+
+
+def of_squares(rows: Any, side: pl.DataFrame, clusters: str, prevalence: Fraction | None) -> float:
+    is_known = clusters == "user" and "weight" not in side.columns
+    return oracle.of_squares(rows, side[clusters].to_list(), prevalence) if is_known else 0.0
 
 
 def rows_of(df: pl.DataFrame) -> list[oracle.Row]:
@@ -85,7 +95,7 @@ def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, 
     assert result["reference"].unique().to_list() == ["others"]
     for found in result.iter_rows(named=True):
         own = df.filter(pl.col("region").eq_missing(pl.lit(found["region"])))
-        others, moved, effective, prevalence_b = others_by_definition(
+        others, moved, effective, prevalence_b, more_b = others_by_definition(
             df, found["region"], prevalence, clusters
         )
         assert found["value_b"] == pytest.approx(float(others), rel=1e-12)
@@ -97,7 +107,10 @@ def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, 
         area, moves, rows = moved_by(own, "old", prevalence)
         names = own[clusters].to_list()
         numbers = (oracle.effective_positives(rows, names), effective)
-        assert_test(found, by_definition(area, others, sums(moves, names), moved, *numbers))
+        more = of_squares(rows, own, clusters, prevalence), more_b
+        sides = area, others, sums(moves, names), moved
+        expected = by_definition(*sides, *numbers, more=more)
+        assert_test(found, expected, may_be_wider=bool(weight and cluster))
         assert found["value_a"] == pytest.approx(float(area), rel=1e-12)
 
 
