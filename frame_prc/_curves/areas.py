@@ -11,7 +11,6 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -143,15 +142,17 @@ STEP_AREAS: dict[Any, Callable[[Col], Any]] = {
 }
 
 
-# --- tables ------------------------------------------------------------------------------------
+# --- the methods in Polars ---------------------------------------------------------------------
 
 # A float holds every whole number up to this, so sums of whole numbers are exact.
 _LARGEST_EXACT = 2**sys.float_info.mant_dig
 # Negative areas of the gain beyond this are too large to add up exactly in any order.
 _FAR_BELOW = -(2.0**12)
 
+# How many steps the recalls have at which a method takes the envelope.
+_GRIDS: dict[Any, int] = {"11-point": 10, "101-point": 100}
 # These need only the end of each step, not the point before it.
-_END_METHODS = {"step", "envelope", "11-point", "101-point"}
+_END_METHODS = {"step", "envelope", *_GRIDS}
 
 SIZES = ("n", "n_pos", "prevalence")
 AVERAGE_PRECISION = "average_precision"
@@ -163,14 +164,9 @@ NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _OPENS = pl.col("opens")
-_BEFORE = [_TP.shift(1).alias("tp_a")]
 _SIZES = sizes(_POSITIVES, _NEGATIVES)
 _ENVELOPE = pl.col("envelope")
-_TOTALS = [pl.col(name).first() for name in ("positives", "negatives")]
 _ENDS = ("tp_a", "fp_a", "tp", "fp")
-
-
-# --- the methods ---------------------------------------------------------------------------
 
 
 def _grid_area(steps: int, *, weighted: bool) -> pl.Expr:
@@ -209,13 +205,8 @@ def _gain_area() -> pl.Expr:
     over_a, over_b = (
         gain_over(tp, fp, positives, negatives) / tp for tp, fp in ((_TP_A, _FP_A), (_TP, _FP))
     )
-    return pl.when(~_below_zero()).then(width * ((over_a + over_b) / negatives / 2))
-
-
-def _below_zero() -> pl.Expr:
-    """Return whether a step begins at a recall gain below 0."""
-    positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
-    return gain_over(_TP_A, positives - _TP_A, positives, negatives) < 0
+    below_zero = gain_over(_TP_A, positives - _TP_A, positives, negatives) < 0
+    return pl.when(~below_zero).then(width * ((over_a + over_b) / negatives / 2))
 
 
 def _gain_across_zero() -> pl.Expr:
@@ -236,16 +227,6 @@ def _gain_across_zero() -> pl.Expr:
     height = (over_zero + over_b / (negatives * tp)) / 2
     area = recall_gain(tp, positives, negatives) * height
     return pl.when(recall_b > 0).then(area).otherwise(0.0)
-
-
-def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
-    """Return what one step adds to the area, by method."""
-    return {
-        **{method: partial(area, pl.col) for method, area in STEP_AREAS.items()},
-        "11-point": lambda: _grid_area(10, weighted=weighted),
-        "101-point": lambda: _grid_area(100, weighted=weighted),
-        "gain": _gain_area,
-    }
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -338,7 +319,7 @@ def areas_of(
 ) -> pl.LazyFrame:
     """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
     areas = [_of_step(method, weighted=weighted) for method in methods]
-    totals, sums = [*_TOTALS], [_sum(method) for method in methods]
+    totals, sums = [pl.col("positives", "negatives").first()], map(_sum, methods)
     if "gain" in methods:
         totals += [_last_below_zero(name).alias(f"{name}_across") for name in _ENDS]
     rated = steps.with_columns(areas)
@@ -358,7 +339,11 @@ def _last_below_zero(name: str) -> pl.Expr:
 @remembered
 def _of_step(method: Method, *, weighted: bool) -> pl.Expr:
     """Return what one step adds to an area."""
-    return pl.when(~_OPENS).then(_formulas(weighted=weighted)[method]()).alias(method)
+    if method in _GRIDS:
+        area = _grid_area(_GRIDS[method], weighted=weighted)
+    else:
+        area = _gain_area() if method == "gain" else STEP_AREAS[method](pl.col)
+    return pl.when(~_OPENS).then(area).alias(method)
 
 
 @remembered
@@ -399,11 +384,9 @@ def steps(
 def growing(ranking: Ranking, methods: Sequence[Method], top: Top | None = None) -> pl.LazyFrame:
     """Return the same steps without what the areas need beside the counts."""
     only_hits = set(methods) <= _END_METHODS and not _cuts_ties(top)
-    grown = (
-        running(ranking, HITS if only_hits else STEPS)
-        .filter(ranking.retrieved())
-        .with_columns(_BEFORE if only_hits else [])
-    )
+    grown = running(ranking, HITS if only_hits else STEPS).filter(ranking.retrieved())
+    if only_hits:
+        grown = grown.with_columns(tp_a=_TP.shift(1))
     if ranking.carried:
         # A count may have no positives, and a sum may round a small weight away.
         grown = grown.filter(_OPENS | (_TP > _TP_A))
@@ -469,7 +452,7 @@ def with_heights(
     if "interpolated" in methods:
         for columns in growth(pl.col, recall_range):
             grown = grown.with_columns(**columns)
-    if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
+    if not {"envelope", *_GRIDS}.isdisjoint(methods):
         at_hit = pl.when(~_OPENS).then(precision(_TP, _FP))
         grown = grown.with_columns(envelope=at_hit.cum_max(reverse=True).over("segment"))
     return grown
@@ -482,15 +465,14 @@ TIE_BOUNDS = ("ap_lowest", "ap_highest")
 
 def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment`` and the bounds of its average precision over all orders within ties."""
-    tp, tp_a = pl.col("tp"), pl.col("tp_a")
-    adds = ranking.retrieved() & ~pl.col("opens") & (tp > tp_a)
-    ties = running(ranking, TIES).with_columns(tp_a=tp.shift(1), fp_a=pl.col("fp").shift(1))
+    adds = ranking.retrieved() & ~_OPENS & (_TP > _TP_A)
+    ties = running(ranking, TIES).with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
     for columns in bounds_of_tie(pl.col, weighted=ranking.rows.columns.weighted):
         ties = ties.with_columns(**columns)
     terms = {name: pl.when(adds).then(name) for name in TIE_BOUNDS}
     totals = (total(pl.col(name)) for name in TIE_BOUNDS)
     by_segment = ties.with_columns(**terms).group_by("segment")
-    sums = by_segment.agg(*totals, has_positives=(pl.col("positives") > 0).any())
+    sums = by_segment.agg(*totals, has_positives=(_POSITIVES > 0).any())
     defined = [pl.when("has_positives").then(pl.col(name)).alias(name) for name in TIE_BOUNDS]
     return sums.select("segment", *defined)
 

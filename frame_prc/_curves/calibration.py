@@ -12,16 +12,19 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._curves.given_by_segment import PREVALENCE, prevalences
-from frame_prc._formulas import effective_number, odds_ratio
-from frame_prc._lazy import aggregated, cached, in_order, left_join, segment_join
+from frame_prc._formulas import effective_number, odds_ratio, unsigned_zero
+from frame_prc._lazy import aggregated, cached, in_order, left_join, named, segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration
+from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.columns import Column
 from frame_prc._rows.rows import Rows
+from frame_prc.exceptions import ColumnError, DataError, nearest
 
 CALIBRATED = "calibrated_average_precision"
 REFERENCE = "reference_prevalence"
+PREVALENCE = "prevalence"
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _FEW = 20  # effective rows of a class
@@ -198,3 +201,85 @@ def _of_all(positives: pl.Expr, negatives: pl.Expr) -> list[pl.Expr]:
     n = positives + negatives
     prevalence = pl.when(n > 0).then(positives / n)
     return [(negatives / positives).alias("reference_odds"), prevalence.alias(REFERENCE)]
+
+
+# --- what a frame of the caller says of segments -------------------------------------------------
+
+
+def joined(
+    segments: pl.LazyFrame, frame: pl.LazyFrame, rows: Rows, role: str, **values: pl.Expr
+) -> pl.LazyFrame:
+    """Return segments, which have the keys of rows, with what a frame says of them by its keys."""
+    ours, theirs = segments.collect_schema(), frame.collect_schema()
+    names = zip(rows.keys, rows.columns.result_keys, strict=True)
+    left, right = [], []
+    for key, name in names:
+        if name in theirs:
+            dtype, alias = _common(name, ours[key], theirs[name], role), f"\0given_{key}"
+            left.append(pl.col(key).cast(dtype).alias(alias))
+            right.append(unsigned_zero(named(name), theirs[name]).cast(dtype).alias(alias))
+    shared = [one.meta.output_name() for one in left]
+    found = left_join(segments.with_columns(left), frame.select(*right, **values), shared)
+    return found.drop(shared)
+
+
+def prevalences(segments: pl.LazyFrame, frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Return segments with the prevalence that a frame gives each of them."""
+    schema, keys = frame.collect_schema(), rows.columns.result_keys
+    allowed = f"a column {PREVALENCE!r} and keys: {', '.join(map(repr, keys)) or 'none here'}"
+    if PREVALENCE not in schema or not schema[PREVALENCE].is_numeric():
+        what = f"whose column {PREVALENCE!r} has dtype {schema.get(PREVALENCE)}"
+        hint = f"cast it, for example pl.col({PREVALENCE!r}).cast(float)"
+        if PREVALENCE not in schema:
+            what, hint = f"without a column {PREVALENCE!r}", nearest(PREVALENCE, schema)
+        raise ColumnError(f"calibrate= is a frame {what}", allowed, hint)
+    if others := [name for name in schema if name not in (*keys, PREVALENCE)]:
+        raise ColumnError(
+            f"calibrate= is a frame with a column {others[0]!r}, which is no key here",
+            allowed,
+            f"name {others[0]!r} in by=, or drop it from the frame",
+        )
+    given = named(PREVALENCE).cast(pl.Float64)
+    found = joined(segments.with_row_index("\0of"), frame, rows, "calibrate", prevalence=given)
+    value, own = pl.col(PREVALENCE), rows.keys[len(rows.model_keys) :]
+    first = pl.col(own[0]) if own else pl.lit("all rows")
+    wrong = value.is_null() | ~value.is_between(0, 1, closed="none")
+    repeated = pl.col("\0of").is_duplicated()
+    checks = [
+        Check(wrong.sum(), _wrong, [first.filter(wrong).first(), value.filter(wrong).first()]),
+        Check(repeated.sum(), _repeated, [first.filter(repeated).first()]),
+    ]
+    return with_checks(found, found, checks, in_memory=rows.in_memory).drop("\0of")
+
+
+def _wrong(count: int, segment: object, value: float | None) -> DataError:
+    of_all = f"{count} segments, such as" if count > 1 else "segment"
+    what = "no prevalence" if value is None else f"the prevalence {value}"
+    return DataError(
+        f"calibrate= has {what} for {of_all} {segment!r}",
+        "a number between 0 and 1 for each segment",
+    )
+
+
+def _repeated(_: int, segment: object) -> DataError:
+    return DataError(
+        f"calibrate= has several prevalences for segment {segment!r}", "one for each segment"
+    )
+
+
+def _common(name: str, ours: pl.DataType, theirs: pl.DataType, role: str) -> pl.DataType:
+    """Return the dtype in which a key of both frames is compared."""
+    if ours == theirs:
+        return ours
+    if ours.is_integer() and theirs.is_integer():
+        return pl.Int128()
+    # In pandas integers become floats as soon as one of them is missing.
+    if {ours.is_integer(), theirs.is_integer()} == {True, False} and pl.Float64 in (ours, theirs):
+        return pl.Float64()
+    if isinstance(ours, TEXTS) and isinstance(theirs, TEXTS):
+        return pl.String()
+    raise ColumnError(
+        f"key {name!r} has dtype {ours} among the rows, and {theirs} in the frame of {role}=",
+        "one dtype",
+        f"cast one of them, for example pl.col({name!r}).cast(...)",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -119,7 +120,9 @@ class Extras:
         """Return the columns by name, in order."""
         columns: dict[str, pl.Expr] = {}
         if self.envelope:
-            columns["envelope"] = _envelope()
+            # The largest precision here or later (PASCAL VOC 2010, Detectron ``voc_ap``).
+            largest = _PRECISION.cum_max(reverse=True).backward_fill()
+            columns["envelope"] = largest.over("segment")
         if self.gain:
             columns |= _gains()
         calibrated = "precision" if self.deploys else "precision_calibrated"
@@ -130,8 +133,13 @@ class Extras:
             limits = limits_of_share(_TP, _FP, self.level, moments)
             columns |= {f"precision_{end}": limit for end, limit in limits.items()}
             if self.calibration is not None:
-                there = _calibrated_limits(self.level)
-                columns |= {f"{calibrated}_{end}": limit for end, limit in there.items()}
+                # The limits for these rows as they are seen from the other prevalence.
+                scale = odds_ratio(_POSITIVES, _NEGATIVES, _ODDS)
+                there = limits_of_share(_TP, _FP, self.level, list(map(pl.col, MOMENTS)))
+                columns |= {
+                    f"{calibrated}_{end}": _has_both().then(deployed_share(limit, scale))
+                    for end, limit in there.items()
+                }
         return columns
 
     def referred(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
@@ -171,8 +179,12 @@ class Curve(Table):
             # A start point that is not shown does not count.
             frame = thin(frame, self.keep + (not has_start))
         if not has_start:
-            frame = frame.filter(~pl.col("opens"))
-        return ranking.segments.with_keys(_with_threshold(ranking, frame))
+            frame = frame.filter(~_OPENS)
+        dtype = ranking.threshold_dtype
+        infinity = pl.lit(ranking.no_threshold).cast(dtype)
+        threshold = pl.when("opens").then(infinity).otherwise(pl.col("score").cast(dtype))
+        found = ranking.with_score(frame).with_columns(threshold=threshold)
+        return ranking.segments.with_keys(found)
 
 
 def _check_interval(rows: Rows, extras: Extras) -> None:
@@ -198,13 +210,14 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
         )
 
 
-def points(ranking: Ranking, keep: Keep = "all") -> pl.LazyFrame:
-    """Return one point per score and one that opens each segment, with the segment's totals."""
-    return retrieved_points(ranking, TIES if keep == "all" else CORNERS)
+def points(ranking: Ranking, keep: Keep = "all", at: pl.Series | None = None) -> pl.LazyFrame:
+    """Return one point per score and one that opens each segment, with the segment's totals.
 
-
-def retrieved_points(ranking: Ranking, wanted: Points) -> pl.LazyFrame:
-    """Return points that some threshold retrieves, of segments with rows."""
+    Or only those ``at`` some places of the sorted rows.
+    """
+    wanted = TIES if keep == "all" else CORNERS
+    if at is not None:
+        wanted = Points(at=at)
     holds_rows = _POSITIVES + _NEGATIVES > 0
     return running(ranking, wanted).filter(ranking.retrieved() & holds_rows)
 
@@ -224,11 +237,6 @@ def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
 # --- extra columns -------------------------------------------------------------------------------
 
 
-def _envelope() -> pl.Expr:
-    """Return the largest precision at a point or later (PASCAL VOC 2010, Detectron ``voc_ap``)."""
-    return pl.col("precision").cum_max(reverse=True).backward_fill().over("segment")
-
-
 def _gains() -> dict[str, pl.Expr]:
     """Return the gains; null before the first hit, where they are -inf, and without negatives."""
     defined = pl.when((_TP > 0) & (_NEGATIVES > 0))
@@ -239,27 +247,12 @@ def _gains() -> dict[str, pl.Expr]:
 
 
 def _calibrated() -> pl.Expr:
-    return (
-        pl.when(pl.col("opens") | (_FP == 0))
-        .then("precision")
-        .when((_POSITIVES > 0) & (_NEGATIVES > 0))
-        .then(calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, _ODDS))
-    )
+    scaled = calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, _ODDS)
+    return pl.when(_OPENS | (_FP == 0)).then("precision").otherwise(_has_both().then(scaled))
 
 
-def _calibrated_limits(level: float) -> dict[str, pl.Expr]:
-    """Return the limits of the precision of these rows as they are seen from a prevalence."""
-    scale = odds_ratio(_POSITIVES, _NEGATIVES, _ODDS)
-    limits = limits_of_share(_TP, _FP, level, list(map(pl.col, MOMENTS)))
-    has_both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
-    return {end: has_both.then(deployed_share(limit, scale)) for end, limit in limits.items()}
-
-
-def _with_threshold(ranking: Ranking, points: pl.LazyFrame) -> pl.LazyFrame:
-    dtype = ranking.threshold_dtype
-    infinity = pl.lit(ranking.no_threshold).cast(dtype)
-    threshold = pl.when("opens").then(infinity).otherwise(pl.col("score").cast(dtype))
-    return ranking.with_score(points).with_columns(threshold=threshold)
+def _has_both() -> Any:
+    return pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
 
 
 # --- frames that are curves already, perhaps read back from a file -----------------------------
@@ -297,7 +290,10 @@ def read_curve(lf: pl.LazyFrame, *, ascending: bool = False) -> CurveFrame:
     schema = lf.collect_schema()
     keys = curve_keys(schema)
     by = key_names(len(keys))
-    points = _in_drawing_order(lf, keys, ascending=ascending).collect()
+    # A score may be infinite too; the start point is the one that retrieves no row.
+    order = [*map(named, keys), pl.col("threshold"), _TP + _FP]
+    descending = [*(False for _ in keys), not ascending, False]
+    points = lf.sort(order, descending=descending, maintain_order=True).collect()
     renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
     # Read from a text, a column of floats that are all whole may look like integers.
     whole = all(is_whole(schema[name]) for name in _AMOUNTS)
@@ -308,13 +304,6 @@ def read_curve(lf: pl.LazyFrame, *, ascending: bool = False) -> CurveFrame:
     largest = error if isinstance(error, float) else None
     start = _start(counted, ascending=ascending)
     return CurveFrame(points, _counts(counted, by), keys, start, largest, ascending)
-
-
-def _in_drawing_order(points: pl.LazyFrame, keys: list[str], *, ascending: bool) -> pl.LazyFrame:
-    # A score may be infinite too; the start point is the one that retrieves no row.
-    order = [*map(named, keys), pl.col("threshold"), pl.col("tp") + pl.col("fp")]
-    descending = [*(False for _ in keys), not ascending, False]
-    return points.sort(order, descending=descending, maintain_order=True)
 
 
 def is_curve(roles: Mapping[str, object]) -> bool:

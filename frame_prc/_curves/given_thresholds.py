@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import polars as pl
 
+from frame_prc._curves.calibration import TEXTS, joined
 from frame_prc._curves.curve import CURVE
-from frame_prc._curves.given_by_segment import TEXTS, joined
 from frame_prc._formulas import without_nan
 from frame_prc._lazy import aggregated, named
 from frame_prc._ranking.ranking import Ranking

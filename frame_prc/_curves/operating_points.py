@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._curves.curve import points, retrieved_points
+from frame_prc._curves.curve import points
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
     NO_GUARANTEE,
@@ -39,7 +39,6 @@ from frame_prc._formulas import (
 from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import Points
 from frame_prc._request.options import check_row_number
 from frame_prc._request.points import check_unweighted_ties, cuts_ties
 from frame_prc._request.specs import Target
@@ -147,7 +146,7 @@ def operating_points(
 ) -> pl.LazyFrame:
     """Return ``segment, order, held`` and the columns of operating points."""
     check_row_numbers(targets, ranking.rows.columns)
-    to_choose = {i: t for i, t in enumerate(targets) if t.criterion != "threshold"}
+    to_choose = {i: t for i, t in enumerate(targets) if not _is_given(t)}
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
     every = ranking.segments.table.select("segment")
     wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
@@ -244,19 +243,19 @@ def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
         "held": pl.Float64,
     }
     rows = [
-        (place, target.text, target.criterion, target.own_value, _held(target))
-        for place, target in enumerate(targets)
+        (place, one.text, one.criterion, one.own_value, one.value if _is_given(one) else None)
+        for place, one in enumerate(targets)
     ]
     return pl.LazyFrame(rows, schema=columns, orient="row")
+
+
+def _is_given(target: Target) -> bool:
+    return target.criterion == "threshold"
 
 
 def is_of_any_score(target: Target) -> bool:
     """Return whether any score may meet a target best."""
     return any(one.criterion in _OF_ANY_SCORE for one in (target, *target.all_of))
-
-
-def _held(target: Target) -> float | None:
-    return target.value if target.criterion == "threshold" else None
 
 
 def check_row_numbers(targets: Sequence[Target], columns: Columns) -> None:
@@ -293,8 +292,11 @@ def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.L
     columns = ["slot", *(name for name in _COUNTS if name not in ("precision", "tp"))]
     merits = [f"merit_{i}" for i in orders]
     best_of = {str(i): best(merit, *columns) for i, merit in enumerate(merits)}
-    # Structs are slow, and few points have the most merit.
-    top = with_order(with_most_merit(rated, merits).drop("place", strict=False))
+    # Structs are slow, and few points have the most merit. Their places in the ranking are 0, then
+    # -1, and so on, since grouping may lose the order.
+    most = (pl.col(merit) == pl.col(merit).max().over("segment") for merit in merits)
+    top = rated.filter(pl.any_horizontal(most)).drop("place", strict=False)
+    top = top.with_row_index("place").with_columns(place=-pl.col("place").cast(pl.Int64))
     found = top.with_columns(_precision(ranking)).group_by("segment").agg(**best_of)
     long = found.select(
         "segment",
@@ -313,17 +315,6 @@ def _precision(ranking: Ranking) -> pl.Expr:
 def compared(value: pl.Expr, ranking: Ranking) -> pl.Expr:
     """Return what points are compared by: values that only rounded weights tell apart are equal."""
     return rounded_to_digits(value, DIGITS) if ranking.rows.columns.weighted else value
-
-
-def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the place in the ranking (0, then -1, and so on), since grouping may lose the order."""
-    return points.with_row_index("place").with_columns(place=-pl.col("place").cast(pl.Int64))
-
-
-def with_most_merit(points: pl.LazyFrame, merits: Sequence[str]) -> pl.LazyFrame:
-    """Return the points of each segment that have the most of any merit."""
-    most = (pl.col(merit) == pl.col(merit).max().over("segment") for merit in merits)
-    return points.filter(pl.any_horizontal(most))
 
 
 @remembered
@@ -377,7 +368,7 @@ def _points_reached(wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame | No
         is_reached = (number <= at).fill_null(value=False)
         low, high = middle.zip_with(is_reached, low), high.zip_with(is_reached, middle - 1)
     places = pl.concat([low, ordered.opening.cast(pl.Int64)]).unique().sort()
-    return retrieved_points(ranking, Points(at=places))
+    return points(ranking, at=places)
 
 
 def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
