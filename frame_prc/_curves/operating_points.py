@@ -14,17 +14,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._curves import given_thresholds
 from frame_prc._curves.curve import points
-from frame_prc._curves.given_thresholds import (
-    ASCENDING,
-    NO_GUARANTEE,
-    NO_THRESHOLD,
-    NOT_MET,
-    GivenThresholds,
-    along_ranking,
-    costs_of,
-    rounded,
-)
 from frame_prc._formulas import (
     Col,
     f_score,
@@ -141,7 +132,7 @@ _OF_ANY_SCORE = ("threshold", "predicted_rate", "predicted_count")
 def operating_points(
     ranking: Ranking,
     targets: Sequence[Target],
-    given: GivenThresholds | None = None,
+    given: given_thresholds.GivenThresholds | None = None,
     bounds: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Return ``segment, order, held`` and the columns of operating points."""
@@ -352,7 +343,9 @@ def _points_reached(wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame | No
     if ordered is None:
         return None
     asked = wanted.filter(_HELD.is_not_null()).collect()
-    at = asked.select(along_ranking(rounded(_HELD, ranking), ranking)).to_series()
+    at = asked.select(
+        given_thresholds.along_ranking(given_thresholds.rounded(_HELD, ranking), ranking)
+    ).to_series()
     low, after = (
         ordered.keys.search_sorted(
             asked.select(pl.col("segment") + step).select(ordered.key.opening()).to_series()
@@ -364,7 +357,7 @@ def _points_reached(wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame | No
         middle = (low + high + 1) // 2
         slots = ordered.keys.gather(middle).to_frame().lazy().select(ranking.slot())
         score = ranking.with_score(slots).collect()["score"].to_frame()
-        number = score.select(along_ranking(pl.col("score"), ranking)).to_series()
+        number = score.select(given_thresholds.along_ranking(pl.col("score"), ranking)).to_series()
         is_reached = (number <= at).fill_null(value=False)
         low, high = middle.zip_with(is_reached, low), high.zip_with(is_reached, middle - 1)
     places = pl.concat([low, ordered.opening.cast(pl.Int64)]).unique().sort()
@@ -373,11 +366,15 @@ def _points_reached(wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame | No
 
 def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Add to thresholds the last point that each retrieves, or the start point."""
-    reached = pl.when(_OPENS).then(-math.inf).otherwise(along_ranking(_SCORE, ranking))
+    reached = (
+        pl.when(_OPENS).then(-math.inf).otherwise(given_thresholds.along_ranking(_SCORE, ranking))
+    )
     # Such a join does not cast the numbers of segments, of which sorted rows may have smaller ones.
     number = pl.col("segment").cast(pl.Int64)
     scored = ranking.with_score(points).select(*_POINT[:-1], at=reached, number=number)
-    last = along_ranking(rounded(_HELD, ranking), ranking).fill_null(-math.inf)
+    last = given_thresholds.along_ranking(
+        given_thresholds.rounded(_HELD, ranking), ranking
+    ).fill_null(-math.inf)
     by_place = wanted.with_columns(at=last, number=number).sort("at")
     found = by_place.join_asof(scored, on="at", by="number", check_sortedness=False)
     known = pl.when(_HELD.is_not_null())
@@ -401,7 +398,7 @@ def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
         *(value.alias(name) for name, value in rates(pl.col, beta).items()),
         _expected_cost(targets).alias("expected_cost"),
         _status(is_held, targets).alias("status"),
-        pl.lit(ranking.rows.ascending).alias(ASCENDING),
+        pl.lit(ranking.rows.ascending).alias(given_thresholds.ASCENDING),
     ]
 
 
@@ -411,9 +408,9 @@ def _status(is_held: pl.Expr, targets: Sequence[Target]) -> pl.Expr:
     *_, status = sizes(*totals)
     return (
         pl.when(is_held & _HELD.is_null())
-        .then(pl.lit(NO_THRESHOLD))
+        .then(pl.lit(given_thresholds.NO_THRESHOLD))
         .when(_TP.is_null() & (status == "ok"))
-        .then(pl.lit(NO_GUARANTEE if guarantees else NOT_MET))
+        .then(pl.lit(given_thresholds.NO_GUARANTEE if guarantees else given_thresholds.NOT_MET))
         .when((_TP + pl.col("fp") == 0) & (status == "ok"))
         .then(pl.lit("undefined"))
         .otherwise(status)
@@ -435,7 +432,7 @@ def _expected_cost(targets: Sequence[Target]) -> pl.Expr:
     """Return the cost per row in the rows of such targets, and null in others."""
     n = _POSITIVES + _NEGATIVES
     # Of thresholds that were chosen on other rows, the target is known as text.
-    fp_cost, fn_cost = costs_of(pl.col("target"))
+    fp_cost, fn_cost = given_thresholds.costs_of(pl.col("target"))
     held = (pl.col("fp") * fp_cost + (_POSITIVES - _TP) * fn_cost) / n
     costs = [
         pl.when(pl.col("order") == place).then(cost(target, pl.col) / n)

@@ -11,20 +11,8 @@ import polars as pl
 
 from frame_prc._formulas import without_nan
 from frame_prc._request.values import Bins
+from frame_prc._rows import rules
 from frame_prc._rows.columns import Columns
-from frame_prc._rows.rules import (
-    SUMS,
-    Rule,
-    absent_label,
-    amount_rules,
-    bin_rules,
-    binary_rule,
-    exact_rules,
-    is_positive,
-    probability_rules,
-    required_rules,
-    squares_rule,
-)
 from frame_prc.exceptions import DataError, message
 
 
@@ -33,12 +21,12 @@ class Checks:
     """The rules that rows are held to, and whether their ``pos_label=`` occurs."""
 
     columns: Columns
-    rules: list[Rule[nw.Expr]]
+    of_rows: list[rules.Rule[nw.Expr]]
 
     def row_problem(self) -> nw.Expr:
         """Return the error of the first rule that a row breaks, as text, or null."""
         problem = nw.lit(None, nw.String)
-        for rule in reversed(self.rules):
+        for rule in reversed(self.of_rows):
             text = _text(rule.error("a row"), rule.value)
             problem = nw.when(rule.broken).then(text).otherwise(problem)
         return problem
@@ -55,7 +43,7 @@ class Checks:
     def totals(self) -> dict[str, nw.Expr]:
         """Return aggregates that show all problems at once, for `raise_first`."""
         found = {} if self._label is None else self._label_totals()
-        for place, rule in enumerate(self.rules):
+        for place, rule in enumerate(self.of_rows):
             broken = nw.when(rule.broken)
             found[f"rows_{place}"] = broken.then(1).otherwise(0).sum()
             if rule.value is not None:
@@ -65,7 +53,7 @@ class Checks:
 
     def raise_first(self, found: dict[str, Any]) -> None:
         """Raise the first error that the totals show."""
-        for place, rule in enumerate(self.rules):
+        for place, rule in enumerate(self.of_rows):
             if count := found[f"rows_{place}"]:
                 rows = f"{count} row" if count == 1 else f"{count} rows"
                 raise rule.error(rows, _span(found.get(f"low_{place}"), found.get(f"high_{place}")))
@@ -80,11 +68,11 @@ class Checks:
         column = self.columns.classes["truth"]
         truth = without_nan(nw.col("truth"), column.dtype)
         # PostgreSQL casts no Boolean to an integer of 64 bits.
-        positive = nw.when(is_positive(self.columns, nw.col("truth"))).then(1).otherwise(0)
+        positive = nw.when(rules.is_positive(self.columns, nw.col("truth"))).then(1).otherwise(0)
         return {"found": positive.sum(), "low": truth.min(), "high": truth.max()}
 
     def _absent_label(self, values: str) -> DataError:
-        return absent_label(self.columns.classes["truth"], self._label, values)
+        return rules.absent_label(self.columns.classes["truth"], self._label, values)
 
 
 def checks_of(columns: Columns, bins: Bins | None, measures: Sequence[str] = ()) -> Checks:
@@ -92,28 +80,30 @@ def checks_of(columns: Columns, bins: Bins | None, measures: Sequence[str] = ())
 
     ``measures`` are those whose scores have to be probabilities.
     """
-    rules = [*_rules(columns)]
-    rules += [rule for name in measures[:1] for rule in probability_rules(columns, nw.col, name)]
+    found = [*_rules(columns)]
+    found += [
+        rule for name in measures[:1] for rule in rules.probability_rules(columns, nw.col, name)
+    ]
     if bins is not None:
-        rules += bin_rules(columns, bins, nw.col)
-    return Checks(columns, rules)
+        found += rules.bin_rules(columns, bins, nw.col)
+    return Checks(columns, found)
 
 
-def _rules(columns: Columns) -> Iterator[Rule[nw.Expr]]:
+def _rules(columns: Columns) -> Iterator[rules.Rule[nw.Expr]]:
     """Yield the rules of a row; the first that it breaks is the error."""
     for role, column in columns.classes.items():
         if role != "truth":
-            yield from amount_rules(role, column, nw.col(role))
+            yield from rules.amount_rules(role, column, nw.col(role))
     truth = columns.classes.get("truth")
     if truth and columns.request.pos_label is None and truth.dtype != pl.Boolean:
         swapped = "; or are truth= and score= swapped?" if truth.dtype.is_float() else ""
         hint = f"name the positive class with pos_label={swapped}"
-        yield binary_rule(truth, nw.col("truth"), hint)
-    yield from required_rules(columns, nw.col)
-    yield from exact_rules(columns.scores, nw.col)
+        yield rules.binary_rule(truth, nw.col("truth"), hint)
+    yield from rules.required_rules(columns, nw.col)
+    yield from rules.exact_rules(columns.scores, nw.col)
     if columns.with_squares:
-        for role in SUMS:
-            yield squares_rule(role, columns.classes, nw.col)
+        for role in rules.SUMS:
+            yield rules.squares_rule(role, columns.classes, nw.col)
 
 
 def _text(error: DataError, value: nw.Expr | None) -> nw.Expr:

@@ -30,20 +30,9 @@ from frame_prc._curves.areas import (
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.counts import ADDABLE, BOUNDS, Counts, check_frames
 from frame_prc._curves.curve import CURVE
+from frame_prc._engines import rows
 from frame_prc._engines.engine import Engine, Frame, Order
 from frame_prc._engines.estimates import looked_up, referred
-from frame_prc._engines.rows import (
-    ORDER,
-    Counted,
-    bin_end,
-    by_segment,
-    check_case,
-    count,
-    finish_in_order,
-    level_dtype,
-    schema_of,
-    several_rows,
-)
 from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, cut
 from frame_prc._formulas import odds_ratio, precision, recall, sizes, step_area, total
@@ -56,7 +45,7 @@ from frame_prc._rows.checks import overlap
 def counts(engine: Engine, frame: Any, request: Request, table: Counts) -> Any:
     """Return positives and negatives at each distinct score, or in each bin that holds rows."""
     bins, squares = table.bins, table.squares
-    [counted] = count(
+    [counted] = rows.count(
         engine, frame, request, table.reserved, bins, every_bin=False, squares=squares
     )
     table.check(counted.columns)
@@ -65,11 +54,11 @@ def counts(engine: Engine, frame: Any, request: Request, table: Counts) -> Any:
     if squares and not counted.squares:
         tidy = tidy.with_columns(pos_squares=nw.col("pos"), neg_squares=nw.col("neg"))
     if bins is not None:
-        tidy = tidy.with_columns(bin_end(tidy, bins).alias(bins.other_end))
+        tidy = tidy.with_columns(rows.bin_end(tidy, bins).alias(bins.other_end))
     return counted.finish(tidy, table.outputs, [in_ranking_order(counted)])
 
 
-def in_ranking_order(counted: Counted) -> Order:
+def in_ranking_order(counted: rows.Counted) -> Order:
     """Return the order of the thresholds of a segment."""
     return Order("threshold", descending=not counted.ascending)
 
@@ -77,13 +66,13 @@ def in_ranking_order(counted: Counted) -> Order:
 def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> Any:
     """Return the counts of the whole."""
     frames: list[Frame] = [nw.from_native(native) for native in natives]
-    schemas = [pl.Schema(schema_of(frame)) for frame in frames]
+    schemas = [pl.Schema(rows.schema_of(frame)) for frame in frames]
     check_frames(schemas)
     names = schemas[0].names()
     amounts = [name for name in names if name in ADDABLE]
     ends = [name for name in names if name in BOUNDS and name != THRESHOLD]
     keys = [name for name in names if name not in (*ADDABLE, *BOUNDS)]
-    check_case(engine, keys, [THRESHOLD, *amounts, *ends])
+    rows.check_case(engine, keys, [THRESHOLD, *amounts, *ends])
     parts = nw.concat([frame.select(names) for frame in frames]).to_native()
     asked = request(
         score=THRESHOLD,
@@ -92,7 +81,7 @@ def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> 
         ascending=ascending,
         **{name: name for name in amounts},
     )
-    [counted] = count(engine, parts, asked, amounts, None, squares=True)
+    [counted] = rows.count(engine, parts, asked, amounts, None, squares=True)
     typed = [nw.col(name).cast(counted.amount) for name in amounts]
     tidy = counted.frame.with_columns(*typed, threshold=counted.score)
     if ends:
@@ -103,7 +92,7 @@ def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> 
     return nw.from_native(merged).select(names).to_native()
 
 
-def _of_bins(counted: Counted, tidy: Frame, end: str) -> Counted:
+def _of_bins(counted: rows.Counted, tidy: Frame, end: str) -> rows.Counted:
     """Return counts whose bins are not among their keys, and that fail if bins overlap."""
     low, high = (end, THRESHOLD) if end == ABOVE else (THRESHOLD, end)
     bins = tidy.select(low=nw.col(low), high=nw.col(high)).unique()
@@ -132,7 +121,7 @@ def curve(
 ) -> Any:
     """Return the curve of every segment."""
     outputs = [*CURVE, *(["envelope"] if envelope else [])]
-    counted = cut(*count(engine, frame, request, outputs, bins, by_threshold=True))
+    counted = cut(*rows.count(engine, frame, request, outputs, bins, by_threshold=True))
     points = with_openings(counted).filter(nw.col("is_point"))
     if start == "first" and bins is not None:
         points = _opened(points, counted)  # no row may reach the highest threshold
@@ -141,7 +130,7 @@ def curve(
     points = _with_rates(points, start)
     if envelope:
         points = _with_envelope(points, counted)
-    dtype = level_dtype(counted.columns)
+    dtype = rows.level_dtype(counted.columns)
     infinity = nw.lit(float("-inf" if counted.ascending else "inf")).cast(dtype)
     threshold = nw.when(nw.col("opens")).then(infinity).otherwise(counted.score.cast(dtype))
     tidy = points.with_columns(threshold=threshold)
@@ -153,7 +142,7 @@ def curve(
 # --- points ------------------------------------------------------------------------------------
 
 
-def with_openings(counted: Counted) -> Frame:
+def with_openings(counted: rows.Counted) -> Frame:
     """Return the rows of counts, and before the first of each segment one that ``opens`` it.
 
     Those that are points of a curve are marked by ``is_point``.
@@ -172,7 +161,7 @@ def with_openings(counted: Counted) -> Frame:
     return rated.with_columns(**nothing)
 
 
-def _opened(points: Frame, counted: Counted) -> Frame:
+def _opened(points: Frame, counted: rows.Counted) -> Frame:
     """Give the opening point the rate of the first point that retrieves a row."""
     rate, place = nw.col("rate"), nw.col("place")
     reached = nw.when(~rate.is_null()).then(place).min().over(*counted.keys)
@@ -201,7 +190,7 @@ def _with_rates(points: Frame, start: Start) -> Frame:
     )
 
 
-def _with_envelope(points: Frame, counted: Counted) -> Frame:
+def _with_envelope(points: Frame, counted: rows.Counted) -> Frame:
     """Add the largest precision at or after each point."""
     # An undefined precision is below any other, also in engines whose windows skip nulls.
     ordered = points.with_columns(
@@ -212,7 +201,7 @@ def _with_envelope(points: Frame, counted: Counted) -> Frame:
     return highest.with_columns(envelope=nw.when(nw.col("highest") >= 0).then(nw.col("highest")))
 
 
-def with_highest(points: Frame, counted: Counted) -> Frame:
+def with_highest(points: Frame, counted: rows.Counted) -> Frame:
     """Add ``highest``: the largest ``height`` of a segment at or after each point, by ``order``."""
     largest = nw.col("height").cum_max(reverse=True)
     here = points.with_columns(here=largest.over(*within_range(counted), order_by="order"))
@@ -222,7 +211,7 @@ def with_highest(points: Frame, counted: Counted) -> Frame:
     return joined.with_columns(highest=nw.max_horizontal("here", "below"))
 
 
-def _highest_below(points: Frame, counted: Counted) -> Frame:
+def _highest_below(points: Frame, counted: rows.Counted) -> Frame:
     """Return, for each range, the largest precision in the ranges below it."""
     keys, within = counted.keys, within_range(counted)
     best = points.group_by(*within).agg(best=nw.col("height").max())
@@ -234,7 +223,7 @@ def _highest_below(points: Frame, counted: Counted) -> Frame:
 # --- areas -------------------------------------------------------------------------------------
 
 
-def calibrated(sums: Frame, counted: Counted, calibration: Calibration) -> Frame:
+def calibrated(sums: Frame, counted: rows.Counted, calibration: Calibration) -> Frame:
     """Return running sums with scaled false positives.
 
     Added are ``scale``, what a negative counts as, and the reference prevalence with the odds of a
@@ -263,7 +252,7 @@ def auc(
     calibration: Calibration | None,
 ) -> Any:
     """Return one row per segment and method."""
-    [whole] = count(engine, frame, request, [*outputs, ORDER], bins)
+    [whole] = rows.count(engine, frame, request, [*outputs, rows.ORDER], bins)
     counted, calibration = cut(whole), looked_up(calibration, whole)
     areas = {
         method: nw.when(nw.col("grows")).then(STEP_AREAS[method](nw.col)).fill_null(0.0)
@@ -271,24 +260,26 @@ def auc(
     }
     sums: dict[str, nw.Expr] = {method: total(nw.col(method)) for method in spec.methods}
     steps = _steps(counted, spec, calibration).with_columns(**areas)
-    totals = by_segment(steps, counted, sums)
+    totals = rows.by_segment(steps, counted, sums)
     low, high = spec.recall_range or (0.0, 1.0)
     width = high - low if spec.standardised else 1.0
     defined = {m: has_area(nw.col, m, calibrated=calibration is not None) for m in spec.methods}
-    rows = [
+    of_methods = [
         {
             "method": nw.lit(method),
             "auc": nw.when(is_defined).then((nw.col(method) / width).clip(upper_bound=1.0)),
         }
         for method, is_defined in defined.items()
     ]
-    table = several_rows(totals, counted, rows).with_columns(*sizes(_POSITIVES, _NEGATIVES))
+    table = rows.several_rows(totals, counted, of_methods).with_columns(
+        *sizes(_POSITIVES, _NEGATIVES)
+    )
     if calibration is not None:
         table = referred(table, counted, calibration)
-    return finish_in_order(table, counted, outputs)
+    return rows.finish_in_order(table, counted, outputs)
 
 
-def _steps(counted: Counted, spec: AreaSpec, calibration: Calibration | None) -> Frame:
+def _steps(counted: rows.Counted, spec: AreaSpec, calibration: Calibration | None) -> Frame:
     """Return a row per score with its step, which ``grows`` if the score has positives."""
     sums = running_sums(counted, monotone=True, places="envelope" in spec.methods)
     steps = beside_previous(sums, counted)
@@ -301,7 +292,7 @@ def _steps(counted: Counted, spec: AreaSpec, calibration: Calibration | None) ->
     return _with_heights(bounded, counted, spec)
 
 
-def beside_previous(sums: Frame, counted: Counted) -> Frame:
+def beside_previous(sums: Frame, counted: rows.Counted) -> Frame:
     """Add the running sums at the score before, ``tp_a`` and ``fp_a``."""
     if not counted.columns.weighted:
         return sums.with_columns(tp_a=_TP - nw.col("pos"), fp_a=_FP - nw.col("neg"))
@@ -312,7 +303,7 @@ def beside_previous(sums: Frame, counted: Counted) -> Frame:
     return sums.with_columns(nw.coalesce(before[n], above[n]).alias(f"{n}_a") for n in above)
 
 
-def _with_heights(steps: Frame, counted: Counted, spec: AreaSpec) -> Frame:
+def _with_heights(steps: Frame, counted: rows.Counted, spec: AreaSpec) -> Frame:
     """Add what the methods need beside the ends of a step."""
     grows = nw.when(nw.col("grows"))
     if "trapezoid" in spec.methods:
@@ -342,13 +333,13 @@ def average_precision(
     bounds: bool,
 ) -> Any:
     """Return one row per segment: its size and its average precision."""
-    [counted] = count(engine, frame, request, outputs, bins)
+    [counted] = rows.count(engine, frame, request, outputs, bins)
     table = areas_of_segments(counted, calibration, bounds=bounds)
     return counted.finish(table, outputs, [])
 
 
 def areas_of_segments(
-    counted: Counted,
+    counted: rows.Counted,
     calibration: Calibration | None = None,
     *,
     bounds: bool = False,
@@ -369,7 +360,7 @@ def areas_of_segments(
     added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
     steps = sums.with_columns(**added_up)
     added = {name: total(nw.col(name)) for name in terms}
-    totals = by_segment(steps, counted, added)
+    totals = rows.by_segment(steps, counted, added)
     has_area = _POSITIVES > 0
     if calibration is not None:
         has_area = has_area & (_NEGATIVES > 0)

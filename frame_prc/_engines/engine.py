@@ -21,17 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
+from frame_prc import exceptions
 from frame_prc._request.hints import Extra
 from frame_prc._request.roles import OF_COUNTS, Request
-from frame_prc.exceptions import (
-    THIS_VERB,
-    ColumnError,
-    DataError,
-    FrameError,
-    OptionError,
-    PrcError,
-    reword,
-)
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -257,7 +249,7 @@ def errors_of_ours() -> Iterator[None]:
         if found is None:
             raise
         what, allowed, hint = found.groups()
-        raise DataError(what, allowed, hint) from error
+        raise exceptions.DataError(what, allowed, hint) from error
 
 
 def _quoted(name: str) -> str:
@@ -309,13 +301,13 @@ class IbisEngine(Engine):
         try:
             backend = native.get_backend()
         except ibis.IbisError as error:
-            raise FrameError(
+            raise exceptions.FrameError(
                 f"{self.kind} without a connection has no values to check",
                 "a table of one connection",
                 "to compile a result, call ibis.to_sql(result.unbind(), dialect=...)",
             ) from error
         if backend.name == "polars":
-            raise FrameError(
+            raise exceptions.FrameError(
                 "Ibis has no running sums in its Polars backend",
                 "a table of another backend, or a Polars frame",
                 "table.to_polars() returns a Polars frame",
@@ -380,7 +372,7 @@ class IbisEngine(Engine):
         from frame_prc._engines.ibis_spelling import spelled  # noqa: PLC0415 - imports Ibis
 
         if problem is not None and (error := _first_row(problem)["problem"]):
-            raise DataError(f"{error}")
+            raise exceptions.DataError(f"{error}")
         native = spelled(frame.to_native())
         sorted_by = [ibis.asc(key, nulls_first=True) for key in keys]
         sorted_by += [(ibis.desc if o.descending else ibis.asc)(o.column) for o in order]
@@ -446,15 +438,15 @@ _IN_POLARS = re.compile(r"\bpl\.(col|lit)\b|\.alias\(")
 
 
 @contextmanager
-def in_words_of(frame: object, called: str = THIS_VERB) -> Iterator[None]:
+def in_words_of(frame: object, called: str = exceptions.THIS_VERB) -> Iterator[None]:
     """Raise errors about an engine's frame without expressions of Polars, which it does not take.
 
     Not those that say how to continue in Polars: there they are taken. Errors name what is called.
     """
     try:
         yield
-    except PrcError as error:
-        reword(error, THIS_VERB, called)
+    except exceptions.PrcError as error:
+        exceptions.reword(error, exceptions.THIS_VERB, called)
         engine = engine_of(frame)
         if engine is None:
             raise
@@ -487,7 +479,7 @@ def check_types(
         hint = engine.second.format(name) if is_list else compute_first(engine, name)
         if kind == "vector":  # of Spark's ML
             hint = f"frame.withColumn('number', pyspark.ml.functions.vector_to_array({name!r})[1])"
-        raise ColumnError(
+        raise exceptions.ColumnError(
             f"{role}= column {name!r} has type {kind}",
             "Boolean, or 0/1 numbers" if role == "truth" else "a numeric column",
             f"{hint} takes the second of its values, that of the positive class"
@@ -513,20 +505,20 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
             option = name if "=" in name else f"{name}="
             of_rows = name.startswith(("ci", "guarantee")) and _is_of_rows(request)
             of_rows = of_rows or name in _OF_ROWS or request.cluster is not None
-            raise OptionError(
+            raise exceptions.OptionError(
                 f"{option} does not run inside {engine.kind}",
                 "calls without it",
                 rows_first(engine) if of_rows else _counts_first(engine),
             )
     if request.groupings is not None:
-        raise OptionError(
+        raise exceptions.OptionError(
             f"by= is a list of groupings, which do not run inside {engine.kind}",
             "the keys of one grouping",
             _counts_first(engine) if request.cluster is None else rows_first(engine),
         )
     for role, item in _items(request):
         if isinstance(item, pl.Expr):
-            raise OptionError(
+            raise exceptions.OptionError(
                 f"{role}= is a Polars expression, but the frame is {engine.kind}",
                 "column names",
                 compute_first(engine, "score"),
@@ -583,8 +575,8 @@ def _items(request: Request) -> Iterator[tuple[str, Any]]:
 def refuse_engine(frame: object, *, takes_counts: bool) -> None:
     """Refuse an engine's frame for a verb that only takes Polars and pandas frames."""
     if engine := engine_of(frame):
-        raise FrameError(
-            f"{THIS_VERB} does not run inside {engine.kind}",
+        raise exceptions.FrameError(
+            f"{exceptions.THIS_VERB} does not run inside {engine.kind}",
             f"a Polars or pandas frame; {VERBS} also run inside {engine.kind}",
             _counts_first(engine) if takes_counts else rows_first(engine),
         )

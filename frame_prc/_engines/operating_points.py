@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import narwhals as nw
 import polars as pl
 
+from frame_prc._curves import operating_points as decisions
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
 from frame_prc._curves.logit_intervals import (
     FEW_POSITIVES,
@@ -19,27 +20,9 @@ from frame_prc._curves.logit_intervals import (
     status,
     status_of_share,
 )
-from frame_prc._curves.operating_points import (
-    DIGITS,
-    check_counts,
-    check_row_numbers,
-    cost,
-    has_cost,
-    merit,
-    ranked_precision,
-    rates,
-)
+from frame_prc._engines import rows
 from frame_prc._engines.curves import with_openings
 from frame_prc._engines.engine import Engine, Frame
-from frame_prc._engines.rows import (
-    ORDER,
-    Counted,
-    by_segment,
-    count,
-    finish_in_order,
-    level_dtype,
-    several_rows,
-)
 from frame_prc._engines.running_sums import within_range
 from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import (
@@ -69,22 +52,22 @@ def operating_points(
     outputs: Sequence[str],
 ) -> Any:
     """Return one row per segment and target, in the order of the targets."""
-    [counted] = count(engine, frame, request, [*outputs, ORDER], None, by_threshold=True)
+    [counted] = rows.count(engine, frame, request, [*outputs, rows.ORDER], None, by_threshold=True)
     if interval is not None:
-        check_counts(counted.columns)
+        decisions.check_counts(counted.columns)
     tidy = table_of_targets(counted, targets, interval)
-    if has_cost(targets):
+    if decisions.has_cost(targets):
         tidy = tidy.with_columns(expected_cost=_expected_cost(targets))
     if ASCENDING in outputs:
         tidy = tidy.with_columns(nw.lit(True, nw.Boolean).alias(ASCENDING))
-    return finish_in_order(tidy, counted, outputs)
+    return rows.finish_in_order(tidy, counted, outputs)
 
 
 def table_of_targets(
-    counted: Counted, targets: Sequence[Target], interval: Interval | None = None
+    counted: rows.Counted, targets: Sequence[Target], interval: Interval | None = None
 ) -> Frame:
     """Return one row per segment and target, numbered by ``ORDER``."""
-    check_row_numbers(targets, counted.columns)
+    decisions.check_row_numbers(targets, counted.columns)
     counted = cut(counted)
     points = _with_merits(with_openings(counted), counted, targets)
     at_held = [
@@ -103,9 +86,9 @@ def table_of_targets(
         points = _best_of_ranges(points, within_range(counted), names, at_held)
         names, last = {place: _kept(place) for place in names}, "upward"
     numbered = _numbered(points, counted.keys, names, last)
-    table = by_segment(numbered, counted, _of_best(names) | _largest(at_held))
-    rows = [_row(counted, place, target) for place, target in enumerate(targets)]
-    tidy = _with_rates(several_rows(table, counted, rows))
+    table = rows.by_segment(numbered, counted, _of_best(names) | _largest(at_held))
+    of_targets = [_row(counted, place, target) for place, target in enumerate(targets)]
+    tidy = _with_rates(rows.several_rows(table, counted, of_targets))
     if interval is not None:
         few_negatives = nw.col("negatives") < FEW_POSITIVES
         tidy = tidy.with_columns(
@@ -119,41 +102,45 @@ def table_of_targets(
 # --- choosing ----------------------------------------------------------------------------------
 
 
-def _with_merits(points: Frame, counted: Counted, targets: Sequence[Target]) -> Frame:
+def _with_merits(points: Frame, counted: rows.Counted, targets: Sequence[Target]) -> Frame:
     """Add what points are compared by, and the counts at points that held thresholds retrieve."""
     weighted, opens, is_point = counted.columns.weighted, nw.col("opens"), nw.col("is_point")
     slack = rounding_of(TERMS_OF_COUNTS) if weighted else 0.0
-    compared: dict[str, nw.Expr] = {"ranked": ranked_precision(nw.col)}
+    compared: dict[str, nw.Expr] = {"ranked": decisions.ranked_precision(nw.col)}
     reached: dict[str, nw.Expr] = {}
     for place, target in enumerate(targets):
         if target.criterion == "threshold":
             retrieved = nw.when(is_point & (opens | _is_retrieved(target, counted)))
             reached |= {f"{name}_{place}": retrieved.then(nw.col(name)) for name in ("tp", "fp")}
         else:
-            compared[f"merit_{place}"] = nw.when(is_point).then(merit(target, nw.col, slack))
+            compared[f"merit_{place}"] = nw.when(is_point).then(
+                decisions.merit(target, nw.col, slack)
+            )
     if weighted:
         # Merits that only rounding tells apart are equal.
-        compared = {name: rounded_to_digits(value, DIGITS) for name, value in compared.items()}
+        compared = {
+            name: rounded_to_digits(value, decisions.DIGITS) for name, value in compared.items()
+        }
     one, zero = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
     return points.with_columns(
         **compared,
         **reached,
         order=nw.when(opens).then(zero).otherwise(nw.col("place")),
         starts=nw.when(opens).then(one).otherwise(zero),
-        shown=counted.score.cast(level_dtype(counted.columns)),
+        shown=counted.score.cast(rows.level_dtype(counted.columns)),
         # The row that opens a segment is a copy.
         dropped=nw.when(opens).then(zero).otherwise(nw.col("dropped")),
     )
 
 
-def _is_retrieved(target: Target, counted: Counted) -> nw.Expr:
+def _is_retrieved(target: Target, counted: rows.Counted) -> nw.Expr:
     score, threshold = counted.score.cast(nw.Float64), _held(target, counted)
     return score <= threshold if counted.ascending else score >= threshold
 
 
-def _held(target: Target, counted: Counted) -> float:
+def _held(target: Target, counted: rows.Counted) -> float:
     """Return a threshold rounded to the dtype of scores."""
-    dtype = pl.Float32 if level_dtype(counted.columns) == nw.Float32 else pl.Float64
+    dtype = pl.Float32 if rows.level_dtype(counted.columns) == nw.Float32 else pl.Float64
     held: float = pl.Series([target.value], dtype=pl.Float64).cast(dtype).item()
     return held + 0.0  # not -0.0
 
@@ -217,9 +204,9 @@ def _best_of_ranges(
 # --- columns -----------------------------------------------------------------------------------
 
 
-def _row(counted: Counted, place: int, target: Target) -> dict[str, nw.Expr]:
+def _row(counted: rows.Counted, place: int, target: Target) -> dict[str, nw.Expr]:
     """Return the columns that depend on the target."""
-    dtype = level_dtype(counted.columns)
+    dtype = rows.level_dtype(counted.columns)
     row = {
         "target": nw.lit(target.text),
         "criterion": nw.lit(target.criterion),
@@ -237,7 +224,7 @@ def _row(counted: Counted, place: int, target: Target) -> dict[str, nw.Expr]:
 def _with_rates(table: Frame) -> Frame:
     is_f_beta = nw.col("criterion") == "f_beta"
     beta = nw.when(is_f_beta).then(nw.col("target_value")).otherwise(1.0)
-    return table.with_columns(**rates(nw.col, beta), status=_status())
+    return table.with_columns(**decisions.rates(nw.col, beta), status=_status())
 
 
 def _status() -> nw.Expr:
@@ -258,6 +245,6 @@ def _expected_cost(targets: Sequence[Target]) -> nw.Expr:
     n, found = nw.col("positives") + nw.col("negatives"), nw.lit(None, nw.Float64)
     for place, target in enumerate(targets):
         if target.criterion == "cost":
-            is_target = nw.col(ORDER) == place
-            found = nw.when(is_target).then(cost(target, nw.col) / n).otherwise(found)
+            is_target = nw.col(rows.ORDER) == place
+            found = nw.when(is_target).then(decisions.cost(target, nw.col) / n).otherwise(found)
     return found

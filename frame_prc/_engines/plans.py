@@ -18,30 +18,8 @@ from frame_prc._curves.areas import TIE_BOUNDS
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.given_thresholds import ASCENDING, RATES
 from frame_prc._curves.logit_intervals import FEW_SCORES
-from frame_prc._engines.curves import (
-    areas_of_segments,
-    auc,
-    average_precision,
-    counts,
-    curve,
-    merge_counts,
-)
+from frame_prc._engines import curves, estimates, operating_points
 from frame_prc._engines.engine import Engine, check_types
-from frame_prc._engines.estimates import (
-    bins_of_rows,
-    cluster_cells,
-    collected,
-    in_polars,
-    looked_up,
-    paired_sums,
-    row_counts,
-    scores_of_segments,
-    segment_sums,
-    sums_side_by_side,
-    totals,
-    weights_of_segments,
-)
-from frame_prc._engines.operating_points import operating_points, table_of_targets
 from frame_prc._engines.rows import ORDER, Counted, count, schema_of
 from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
@@ -88,7 +66,7 @@ class Elsewhere:
         """Return the estimates of the segments of rows, for each measure."""
         counted = self._counted(rows, measures, bins)
         known = [_at_reference(one, counted) for one in measures]
-        found = segment_sums(counted, known)
+        found = estimates.segment_sums(counted, known)
         if bins is None:
             self._scores.setdefault("scores", found)
         ranking = _ranking(rows, counted, found)
@@ -105,13 +83,13 @@ class Elsewhere:
         spread = spreads_of(_numbered(sums, ranking), ranking, measure)
         if counted.columns.cluster is None:
             return Estimates(ranking, measure, spread=spread)
-        totals = found.select(*keys, *_of_clusters(measure, place))
+        of_clusters = found.select(*keys, *_of_clusters(measure, place))
         return Estimates(
             ranking,
             measure,
             spread=spread,
-            of_clusters=_numbered(totals, ranking),
-            cells=lambda: _numbered(cluster_cells(counted, measure), ranking),
+            of_clusters=_numbered(of_clusters, ranking),
+            cells=lambda: _numbered(estimates.cluster_cells(counted, measure), ranking),
         )
 
     def paired(self, rows: Rows, measure: Measure) -> tuple[list[Estimates], pl.LazyFrame]:
@@ -122,21 +100,21 @@ class Elsewhere:
         """
         counted = self._counted_models(rows, [measure])
         known = _at_reference(measure, counted[0])
-        tables, shared = paired_sums(counted, known)
-        estimates = self._of_models(rows, known, counted, tables)
+        tables, shared = estimates.paired_sums(counted, known)
+        of_models = self._of_models(rows, known, counted, tables)
         if rows.clustered:
             for place in range(len(counted)):
                 numbers = _effective_clusters(known, place)
                 numbers[f"n_effective_{place}"] = numbers.pop("n_effective")
                 parts = {f"{name}_{place}": one for name, one in _of_classes(place).items()}
                 shared = shared.with_columns(**numbers, **parts)
-        return estimates, _numbered(shared, estimates[0].ranking)
+        return of_models, _numbered(shared, of_models[0].ranking)
 
     def side_by_side(self, rows: Rows, measure: Measure) -> list[Estimates]:
         """Return the estimates of models side by side."""
         counted = self._counted_models(rows, [measure])
         known = _at_reference(measure, counted[0])
-        return self._of_models(rows, known, counted, sums_side_by_side(counted, known))
+        return self._of_models(rows, known, counted, estimates.sums_side_by_side(counted, known))
 
     def _of_models(
         self,
@@ -157,8 +135,8 @@ class Elsewhere:
         """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
         if "scores" not in self._scores:
             [counted] = count(self.engine, self.native, self._request_of(rows), [], None)
-            ends = totals(counted.frame, counted, scores_of_segments())
-            self._scores["scores"] = collected(counted, ends)
+            ends = estimates.totals(counted.frame, counted, estimates.scores_of_segments())
+            self._scores["scores"] = estimates.collected(counted, ends)
         return _few_scores(self._scores["scores"].lazy(), rows.model_keys)
 
     def few_scores_of_pairs(self, rows: Rows) -> pl.LazyFrame:
@@ -175,31 +153,31 @@ class Elsewhere:
         """Return the operating points of each segment, in the order of the targets."""
         asked = self._request_of(rows)
         [counted] = count(self.engine, self.native, asked, [], None, by_threshold=True)
-        table = table_of_targets(counted, targets)
+        table = operating_points.table_of_targets(counted, targets)
         shown = ("criterion", "target_value", *CURVE, *RATES, *DROPPED, "status", ORDER)
-        found = collected(counted, table.select(*rows.keys, *shown))
+        found = estimates.collected(counted, table.select(*rows.keys, *shown))
         turned = pl.lit(value=rows.ascending).alias(ASCENDING)
         return found.sort(*rows.keys, ORDER).lazy().with_columns(turned)
 
     def bins(self, rows: Rows, edges: Sequence[float]) -> pl.LazyFrame:
         """Return the sums of each segment and bin of probabilities."""
         counted = self._counted(rows, [MeanLoss(of="mean_score")], None)
-        return collected(counted, bins_of_rows(counted, edges)).lazy()
+        return estimates.collected(counted, estimates.bins_of_rows(counted, edges)).lazy()
 
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and its number of ``rows``."""
-        return row_counts(self._counted(rows, [], None)).lazy()
+        return estimates.row_counts(self._counted(rows, [], None)).lazy()
 
     def sums_of_weights(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and the sums of its weights and of their powers."""
         counted, *_ = self._counted_models(rows, [])
-        return weights_of_segments(counted).lazy()
+        return estimates.weights_of_segments(counted).lazy()
 
     def tie_bounds(self, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         """Return the keys and the tie bounds of each segment."""
         counted = self._counted(rows, [], bins)
-        table = areas_of_segments(counted, bounds=True)
-        return collected(counted, table.select(*rows.keys, *TIE_BOUNDS)).lazy()
+        table = curves.areas_of_segments(counted, bounds=True)
+        return estimates.collected(counted, table.select(*rows.keys, *TIE_BOUNDS)).lazy()
 
     # --- what is asked for ---------------------------------------------------------------------
 
@@ -220,7 +198,7 @@ class Elsewhere:
 
 
 def _at_reference(measure: Measure, counted: Counted) -> Measure:
-    return replace(measure, calibration=looked_up(measure.calibration, counted))
+    return replace(measure, calibration=estimates.looked_up(measure.calibration, counted))
 
 
 def _ranking(rows: Rows, counted: Counted, table: pl.DataFrame) -> Ranking:
@@ -298,16 +276,3 @@ def _few_scores(table: pl.LazyFrame, models: list[str]) -> pl.LazyFrame:
     few = (pl.col("n_scores").round() <= 2) & at_end(lowest) & at_end(highest)  # noqa: PLR2004
     flag = few.fill_null(value=True).all().alias(FEW_SCORES)
     return aggregated(table, models, flag)
-
-
-__all__ = [
-    "auc",
-    "average_precision",
-    "counts",
-    "curve",
-    "empty",
-    "in_polars",
-    "merge_counts",
-    "operating_points",
-    "rows_elsewhere",
-]

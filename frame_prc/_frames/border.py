@@ -13,14 +13,8 @@ import polars as pl
 
 from frame_prc._engines.engine import VERBS, class_of, engine_of, refuse_engine
 from frame_prc._execution import run
+from frame_prc._frames import pandas_frames
 from frame_prc._frames.arrow_frames import back_to_arrow, is_arrow, is_of, read_arrow
-from frame_prc._frames.pandas_frames import (
-    back_to_pandas,
-    chosen_columns,
-    is_pandas,
-    read_pandas,
-    with_levels,
-)
 from frame_prc._rows.rows import computed
 from frame_prc.exceptions import FrameError, type_name
 
@@ -129,10 +123,10 @@ def source_of(
         return Source(frame, None, lambda rows, _: rows)
     if isinstance(frame, pl.DataFrame):
         return Source(frame.lazy(), frame, lambda rows, _: rows)
-    if is_pandas(frame):
-        chosen = chosen_columns(cast("pd.DataFrame", frame), columns)
-        values = read_pandas(chosen, amounts)
-        return Source(values.lazy(), values, partial(back_to_pandas, chosen, values))
+    if pandas_frames.is_pandas(frame):
+        chosen = pandas_frames.chosen_columns(cast("pd.DataFrame", frame), columns)
+        values = pandas_frames.read_pandas(chosen, amounts)
+        return Source(values.lazy(), values, partial(pandas_frames.back_to_pandas, chosen, values))
     values = read_arrow(frame, columns)
     return Source(values.lazy(), values, partial(back_to_arrow, frame, values))
 
@@ -163,14 +157,14 @@ def scan_all(frame: AnyFrame) -> pl.LazyFrame:
 
 
 def _whole(frame: AnyFrame) -> Source:
-    if is_pandas(frame):
-        frame = with_levels(cast("pd.DataFrame", frame))
+    if pandas_frames.is_pandas(frame):
+        frame = pandas_frames.with_levels(cast("pd.DataFrame", frame))
     return source_of(frame, None)
 
 
 def is_frame(value: object) -> TypeGuard[AnyFrame]:
     """Return whether a value is a frame of Polars or pandas, or an Arrow table."""
-    if isinstance(value, (pl.DataFrame, pl.LazyFrame)) or is_pandas(value):
+    if isinstance(value, (pl.DataFrame, pl.LazyFrame)) or pandas_frames.is_pandas(value):
         return True
     # Relations of DuckDB and frames of Modin may be Arrow streams too.
     return is_arrow(value) and engine_of(value) is None and not is_refused(value)

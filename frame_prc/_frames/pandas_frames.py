@@ -13,15 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._engines.engine import class_of
-from frame_prc._frames.arrow_frames import (
-    check_once,
-    first_places,
-    first_zone,
-    has_offset,
-    named_zone,
-    offset_of,
-    wanted_names,
-)
+from frame_prc._frames import arrow_frames
 from frame_prc._lazy import named
 from frame_prc._request.hints import install_hint
 from frame_prc.exceptions import FrameError, shown, type_name
@@ -124,8 +116,8 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
     if is_category and not hasattr(dtype, "categories"):
         key = key.cast(pl.String)  # ordered categories do not fit an Arrow dictionary
     has_zones = isinstance(key.dtype, pl.Datetime) and str(dtype) == "object"
-    zone = first_zone(given) if has_zones else None
-    if offset_of(zone):
+    zone = arrow_frames.first_zone(given) if has_zones else None
+    if arrow_frames.offset_of(zone):
         return _plain(key).dt.tz_convert(zone).astype(dtype)
     return _values(key, dtype)
 
@@ -201,14 +193,16 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
     names = [str(name) for name in frame.columns]
     levels = [str(name) for name in frame.index.names if name is not None]
     known = {*names, *levels}
-    wanted = set(names) if columns is None else wanted_names(columns, known)
+    wanted = set(names) if columns is None else arrow_frames.wanted_names(columns, known)
     for name in wanted:
-        check_once(name, names, "pandas frame")
-        check_once(name, [] if name in names else levels, "pandas frame", "levels of the index")
+        arrow_frames.check_once(name, names, "pandas frame")
+        arrow_frames.check_once(
+            name, [] if name in names else levels, "pandas frame", "levels of the index"
+        )
     if not wanted <= known:
         # An error about the missing column follows, for which the schema is enough.
         frame, wanted = frame.iloc[:0], known
-    first = first_places(names)
+    first = arrow_frames.first_places(names)
     places = sorted(first[name] for name in wanted & first.keys())
     chosen = frame.iloc[:, places].set_axis([names[place] for place in places], axis=1)
     return chosen.assign(**_levels(frame.index, wanted - first.keys()))
@@ -263,7 +257,7 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         raise _conversion_error(_unconverted(clean)) from error
     source.columns = [str(name) for name in frame.columns]  # Arrow fails on NUL and empty names
     for name, offset in offsets.items():
-        if not has_offset(source[name], offset):
+        if not arrow_frames.has_offset(source[name], offset):
             raise _conversion_error(_described(name, frame[name]))
     for name, column in objects.items():
         if source[name].dtype == pl.Binary and not _holds(column, "bytes", "empty"):
@@ -276,8 +270,10 @@ def _with_named_zones(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, time
     offsets, converted = dict[str, timedelta](), {}
     for name, column in frame.items():
         arrow = getattr(column.dtype, "pyarrow_dtype", None)
-        offset = offset_of(getattr(column.dtype if arrow is None else arrow, "tz", None))
-        zone = None if offset is None else named_zone(offset)
+        offset = arrow_frames.offset_of(
+            getattr(column.dtype if arrow is None else arrow, "tz", None)
+        )
+        zone = None if offset is None else arrow_frames.named_zone(offset)
         if offset and zone is not None:
             offsets[str(name)] = offset
             converted[str(name)] = column.dt.tz_convert(zone)

@@ -9,17 +9,8 @@ from functools import cached_property, partial
 import polars as pl
 
 from frame_prc._lazy import cached, concat, join, segment_join
+from frame_prc._ranking import narrow_keys
 from frame_prc._ranking.bins import count_bins
-from frame_prc._ranking.narrow_keys import (
-    OrderedRows,
-    extra_rows,
-    rank_key,
-    repeats_scores,
-    sampled_scores,
-    sorted_alone,
-    sorted_keys,
-    sorted_with_rows,
-)
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, Scale, most_segments
 from frame_prc._ranking.segments import Segments, numbered_segments
 from frame_prc._ranking.sums import with_cluster_numbers
@@ -54,7 +45,7 @@ class Ranking:
     squares: bool
     clusters: bool = False
     counted: bool = False
-    sort: Callable[[], OrderedRows | None] | None = None
+    sort: Callable[[], narrow_keys.OrderedRows | None] | None = None
     tie_shares: pl.LazyFrame | None = None
     points: dict[Hashable, pl.LazyFrame] = field(default_factory=dict, repr=False, compare=False)
 
@@ -65,7 +56,7 @@ class Ranking:
         return self.points[what]
 
     @cached_property
-    def ordered(self) -> OrderedRows | None:
+    def ordered(self) -> narrow_keys.OrderedRows | None:
         """The sorted rows, if they are sorted at once; their key may be another one."""
         return None if self.sort is None else self.sort()
 
@@ -75,10 +66,10 @@ class Ranking:
         if self.ordered is not None:
             return self.ordered.frame().lazy()
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
-        extra = [_empty(rows, names) for rows in extra_rows(self.segments, self.key)]
+        extra = [_empty(rows, names) for rows in narrow_keys.extra_rows(self.segments, self.key)]
         unsorted = concat([self.frame, *extra])
         if self.rows.many_in_memory:
-            return sorted_keys(unsorted).lazy()
+            return narrow_keys.sorted_keys(unsorted).lazy()
         if self.rows.kept is not None:
             return unsorted.sort("rank_key").collect(engine="in-memory").lazy()
         return cached(unsorted.sort("rank_key"))
@@ -195,7 +186,7 @@ def _rank(
     if clusters:
         frame = with_cluster_numbers(frame, rows.columns.cluster)
     carried = [*rows.carried(squares=squares), *(["cluster"] if clusters else [])]
-    ranked = frame.select(rank_key(key, rows, numbered=numbered), *carried)
+    ranked = frame.select(narrow_keys.rank_key(key, rows, numbered=numbered), *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
         ranked = concat([ranked, _empty(_every_bin(segments, levels, key), carried)])
@@ -213,14 +204,14 @@ def _narrowed(ranking: Ranking, frame: pl.LazyFrame, *, scored: bool) -> Ranking
     key, carried = ranking.key, ranking.carried
     asked = frame, ranking.segments, key, ranking.rows
     if scored and not key.row_bits:
-        if not carried and repeats_scores(ranking.rows):
+        if not carried and narrow_keys.repeats_scores(ranking.rows):
             return ranking  # many rows share a slot, and each would be looked at again
         # Not now: what needs no order would sort in vain.
-        return replace(ranking, sort=partial(sorted_with_rows, *asked, carried))
+        return replace(ranking, sort=partial(narrow_keys.sorted_with_rows, *asked, carried))
     if key.row_bits or carried:
-        found = sorted_with_rows(*asked, carried)
+        found = narrow_keys.sorted_with_rows(*asked, carried)
     else:
-        found = None if key.dtype == pl.UInt64 else sorted_alone(*asked)
+        found = None if key.dtype == pl.UInt64 else narrow_keys.sorted_alone(*asked)
     return ranking if found is None else replace(ranking, key=found.key, sort=lambda: found)
 
 
@@ -242,7 +233,7 @@ def has_few_scores(rows: Rows, segments: int) -> bool:
     """Return whether each score of a segment seems to have many rows, of rows in memory."""
     if rows.values is None or not rows.many_in_memory:
         return False
-    samples = sampled_scores(rows, _LARGER_SAMPLE)
+    samples = narrow_keys.sampled_scores(rows, _LARGER_SAMPLE)
     distinct = max(sample.n_unique() for sample in samples)
     # Also in the sample, as most rows may have one score, and the others each its own.
     fewest = min(*map(len, samples), len(samples) * len(rows.values) // max(segments, 1))

@@ -20,22 +20,9 @@ import polars as pl
 from frame_prc._execution import run
 from frame_prc._formulas import without_nan
 from frame_prc._lazy import cached, concat, over
+from frame_prc._rows import rules
 from frame_prc._rows.columns import Column, Columns, role_name
 from frame_prc._rows.order import YEAR_FIRST, misplaced, order_hint
-from frame_prc._rows.rules import (
-    MISSING,
-    SUMS,
-    Rule,
-    absent_label,
-    amount_limit,
-    amount_rules,
-    binary_rule,
-    exact_rules,
-    is_positive,
-    required_rule,
-    required_rules,
-    squares_rule,
-)
 from frame_prc.exceptions import DataError, shown
 
 _BINARY = (0, 1)
@@ -169,11 +156,13 @@ def checks_of(columns: Columns) -> list[Check]:
     amounts = ((role, column) for role, column in columns.classes.items() if role != "truth")
     checks = [check for item in amounts for check in amount_checks(*item)]
     checks += _truth_checks(columns)
-    if required := required_rules(columns, pl.col):
+    if required := rules.required_rules(columns, pl.col):
         checks.append(missing_check(required))
-    checks += map(check_of, exact_rules(columns.scores, pl.col))
+    checks += map(check_of, rules.exact_rules(columns.scores, pl.col))
     if columns.with_squares:
-        checks += [check_of(squares_rule(role, columns.classes, pl.col)) for role in SUMS]
+        checks += [
+            check_of(rules.squares_rule(role, columns.classes, pl.col)) for role in rules.SUMS
+        ]
     if columns.cluster is not None:
         checks.append(_cluster_check(columns.cluster))
     if columns.strata is not None:
@@ -186,11 +175,11 @@ def _truth_checks(columns: Columns) -> list[Check]:
     if truth is None:
         return []
     if label is not None:
-        return [_label_check(truth, label, is_positive(columns, pl.col("truth")))]
+        return [_label_check(truth, label, rules.is_positive(columns, pl.col("truth")))]
     return [] if truth.dtype == pl.Boolean else [_binary_check(truth)]
 
 
-def check_of(rule: Rule[pl.Expr]) -> Check:
+def check_of(rule: rules.Rule[pl.Expr]) -> Check:
     """Return the check that no row breaks a rule."""
     details = [] if rule.value is None else [_first_values(rule.value, rule.broken)]
 
@@ -202,9 +191,9 @@ def check_of(rule: Rule[pl.Expr]) -> Check:
 
 def amount_checks(role: str, column: Column) -> list[Check]:
     """Return the checks of weights or counts: of each, and of their total."""
-    valid, below_limit, *not_tiny = amount_rules(role, column, pl.col(role))
+    valid, below_limit, *not_tiny = rules.amount_rules(role, column, pl.col(role))
     total = pl.col(role).cast(pl.Float64).sum()
-    limit, digits = amount_limit(role, column)
+    limit, digits = rules.amount_limit(role, column)
 
     def error(_: int, found: float) -> DataError:
         what = f"{below_limit.subject} adds up to {found:{digits}}"
@@ -217,19 +206,19 @@ def amount_checks(role: str, column: Column) -> list[Check]:
 def _cluster_check(column: Column) -> Check:
     """Return the check that every row is in a cluster."""
     hint = "a value that no other row has makes a row a cluster by itself"
-    rule = required_rule("cluster", column, pl.col("cluster"), hint)
+    rule = rules.required_rule("cluster", column, pl.col("cluster"), hint)
     subject = role_name("cluster", column)
     return check_of(replace(rule, subject=subject, allowed="a cluster for each row"))
 
 
 def _strata_checks(columns: Columns, column: Column) -> list[Check]:
     """Return the checks that each stratum is known, and lies within a segment."""
-    named = required_rule("strata", column, pl.col("strata"), "leave such rows out")
+    named = rules.required_rule("strata", column, pl.col("strata"), "leave such rows out")
     known = check_of(replace(named, allowed="a stratum for each row"))
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
     if not keys:
         return [known]
-    across = Rule(
+    across = rules.Rule(
         broken=pl.struct(keys).n_unique().over("strata") > 1,
         value=pl.col("strata"),
         subject=role_name("strata", column),
@@ -243,14 +232,14 @@ def _strata_checks(columns: Columns, column: Column) -> list[Check]:
 def _binary_check(column: Column) -> Check:
     """Return the check that numeric truth without ``pos_label=`` is 0 or 1."""
     truth = without_nan(pl.col("truth"), column.dtype)
-    broken = binary_rule(column, pl.col("truth")).broken
+    broken = rules.binary_rule(column, pl.col("truth")).broken
     score = pl.col("score_0")
     # Not the all() of filtered rows, which Polars 1.41 gives a wrong height on its way to a file.
     swapped = ~(broken & (score != 0) & (score != 1)).any()
 
     def error(count: int, values: list[Any], *others: Any) -> DataError:
         hint, shell_hint = _class_hints(column, values, *others)
-        rule = replace(binary_rule(column, pl.col("truth"), hint), shell_hint=shell_hint)
+        rule = replace(rules.binary_rule(column, pl.col("truth"), hint), shell_hint=shell_hint)
         return rule.error(_rows(count), _listed(values))
 
     return Check(broken.sum(), error, [_first_values(truth, broken), truth.max(), swapped], broken)
@@ -277,7 +266,7 @@ def _label_check(column: Column, label: object, positive: pl.Expr) -> Check:
     hint = f"an expression, truth=pl.col({column.name!r}) == ..., may be false in all rows"
 
     def error(_: int, values: list[Any]) -> DataError:
-        return absent_label(column, label, _listed(values), hint)
+        return rules.absent_label(column, label, _listed(values), hint)
 
     return Check(absent.sum(), error, [_first_values(truth, absent)])
 
@@ -285,7 +274,7 @@ def _label_check(column: Column, label: object, positive: pl.Expr) -> Check:
 def class_check(column: Column, labels: list[object], scored: Sequence[pl.Expr]) -> Check:
     """Return the check that every class that occurs, in ``truth_0``, has a score column."""
     truth = pl.col("truth_0")
-    rule = Rule(
+    rule = rules.Rule(
         broken=truth.is_not_null() & ~pl.any_horizontal(scored),
         value=truth,
         subject=role_name("truth", column),
@@ -298,7 +287,7 @@ def class_check(column: Column, labels: list[object], scored: Sequence[pl.Expr])
 
 def threshold_check() -> Check:
     """Return the check that no threshold is NaN; null is that of rows without a score."""
-    rule = Rule(
+    rule = rules.Rule(
         broken=pl.col("threshold").is_nan(),
         subject="column 'threshold'",
         complaint="with NaN",
@@ -357,17 +346,19 @@ def _order_check(asked: str, key: str, values: pl.Expr) -> Check:
     return Check(found.list.len().fill_null(0), error, [found])
 
 
-def missing_check(rules: Sequence[Rule[pl.Expr]]) -> Check:
+def missing_check(of_columns: Sequence[rules.Rule[pl.Expr]]) -> Check:
     """Return the check that no column has missing values; its error names all that do."""
-    counts = [rule.broken.sum() for rule in rules]
+    counts = [rule.broken.sum() for rule in of_columns]
 
     def error(_: int, *found: int) -> DataError:
-        errors = [r.error(_rows(count)) for r, count in zip(rules, found, strict=True) if count]
-        columns = [error.what.removeprefix(MISSING) for error in errors]
+        errors = [
+            r.error(_rows(count)) for r, count in zip(of_columns, found, strict=True) if count
+        ]
+        columns = [error.what.removeprefix(rules.MISSING) for error in errors]
         # Scores come last, and only they may be kept as unretrieved.
-        return DataError(MISSING + ", ".join(columns), errors[0].allowed, errors[-1].hint)
+        return DataError(rules.MISSING + ", ".join(columns), errors[0].allowed, errors[-1].hint)
 
-    suspect = pl.any_horizontal(rule.broken for rule in rules)
+    suspect = pl.any_horizontal(rule.broken for rule in of_columns)
     return Check(pl.sum_horizontal(counts), error, counts, suspect)
 
 

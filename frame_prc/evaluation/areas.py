@@ -173,7 +173,7 @@ class AreaVerbs(Evaluated[FrameT]):
         if engine is None or interval is not None or highest:
             return self._table(table, details=details)
         outputs = self._columns_of(table, details=details)
-        area = self._plans(engine, table.only_in_polars(asked)).average_precision(
+        area = self._plans(engine, table.only_in_polars(asked)).curves.average_precision(
             engine, self._native, asked, outputs, bins, reference, bounds=table.bounds
         )
         return self._like_frame(area)
@@ -411,5 +411,5 @@ class AreaVerbs(Evaluated[FrameT]):
         refused["calibrate= as a frame"] = reference is not None and reference.given is not None
         refused |= {f"method={name!r}": name not in STEP_AREAS for name in methods}
         plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
-        areas = plans.auc(engine, self._native, asked, spec, outputs, bins, reference)
+        areas = plans.curves.auc(engine, self._native, asked, spec, outputs, bins, reference)
         return self._like_frame(areas)

@@ -315,7 +315,9 @@ class Evaluated(Generic[FrameT]):
 
         asked = self._request
         plans = self._plans(engine, {"cluster": asked.cluster is not None})
-        counts = plans.in_polars(plans.counts(engine, self._native, asked, Counts()))
+        counts = plans.estimates.in_polars(
+            plans.curves.counts(engine, self._native, asked, Counts())
+        )
         made = [THRESHOLD, *SUMS, *([MODEL] if asked.several_models else [])]
         roles: dict[str, Any] = {
             "score": THRESHOLD,

@@ -144,7 +144,9 @@ class CurveVerbs(Evaluated[FrameT]):
             refused = {"gain": gain, "calibrate": calibrate is not None, "ci": level is not None}
             refused |= {"recalls": grid is not None, "keep": isinstance(kept, int)}
             plans = self._plans(engine, refused)
-            points = plans.curve(engine, self._native, asked, start, keep, bins, envelope=envelope)
+            points = plans.curves.curve(
+                engine, self._native, asked, start, keep, bins, envelope=envelope
+            )
             return self._like_frame(points)
         if grid is not None:
             return self._table(RecallGrid(grid, bins, over))
@@ -360,6 +362,6 @@ class CurveVerbs(Evaluated[FrameT]):
         bins = bins_of(thresholds, ascending=asked.ascending)
         table = Counts(bins, squares)
         if engine := self._engine:
-            found = self._plans(engine, {}).counts(engine, self._native, asked, table)
+            found = self._plans(engine, {}).curves.counts(engine, self._native, asked, table)
             return self._like_frame(found)
         return self._table(table)

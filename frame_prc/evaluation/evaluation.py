@@ -169,7 +169,7 @@ class Evaluation(
         """
         names = self._names(self._request)
         if self._engine:
-            frame = engine_plans(self._engine).in_polars(self._native, names)
+            frame = engine_plans(self._engine).estimates.in_polars(self._native, names)
         elif self._source.in_memory:
             return self
         else:

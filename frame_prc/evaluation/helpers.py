@@ -156,7 +156,7 @@ def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
     engines = {engine_of(frame) for frame in frames}
     engine = engines.pop()
     if engine and not engines:
-        merged = engine_plans(engine).merge_counts(engine, frames, ascending=ascending)
+        merged = engine_plans(engine).curves.merge_counts(engine, frames, ascending=ascending)
         return cast("FrameT", merged)
     return apply_all(frames, partial(merge, ascending=ascending), Counts().reserved)
 
