@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from threading import _DummyThread, current_thread
 from typing import NamedTuple, TypeVar
 
 import polars as pl
 
-from frame_prc._lazy import cached, concat, in_python
+from frame_prc._lazy import cached, in_python
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -114,18 +113,9 @@ class Execution:
             return [*frames]
         return [found.lazy() for found in pl.collect_all(frames, engine="in-memory")]
 
-    def windowed_in_parts(self, *frames: Sequence[pl.LazyFrame]) -> list[pl.LazyFrame]:
-        """Return several such frames, each of which is given in parts that are then stacked."""
-        found = iter(self.windowed_together(*chain.from_iterable(frames)))
-        return [_stacked([next(found) for _ in parts]) for parts in frames]
-
     def together(self, calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
         """Return the results of several calls, made at the same time if many rows are in memory."""
         return together(calls, on_threads=self.many_in_memory)
-
-
-def _stacked(parts: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
-    return parts[0] if len(parts) == 1 else concat(parts)
 
 
 def run(lf: pl.LazyFrame, height: int) -> pl.DataFrame:

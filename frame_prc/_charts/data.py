@@ -17,7 +17,7 @@ from frame_prc._execution import has_numpy
 from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
 from frame_prc._ranking.bins import count_bins
-from frame_prc._ranking.sums import CLUSTER_SUMS
+from frame_prc._ranking.running_sums import CLUSTER_SUMS
 from frame_prc._request.options import compared_at
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (

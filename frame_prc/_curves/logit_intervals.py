@@ -30,7 +30,7 @@ import polars as pl
 
 from frame_prc._formulas import Col, effective_number, library, normal_quantile, wallace
 from frame_prc._lazy import in_order
-from frame_prc._ranking.sums import CLUSTER_SUMS
+from frame_prc._ranking.running_sums import CLUSTER_SUMS
 
 # With fewer, a 95 % interval visibly covers less: see tests/benchmarks/simulations.md.
 FEW_POSITIVES = 20

@@ -28,7 +28,6 @@ from frame_prc._formulas import (
     unsigned_zero,
 )
 from frame_prc._lazy import concat, join, remembered, segment_join
-from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.options import check_row_number
 from frame_prc._request.points import check_unweighted_ties, cuts_ties
@@ -179,12 +178,9 @@ def _best_points(
     points: pl.LazyFrame, targets: Mapping[int, Target], ranking: Ranking
 ) -> pl.LazyFrame:
     """Return ``segment, order`` and the point of each target."""
-    merits = merits_of(targets, ranking)
-    parts = in_parts(points, at_once=ranking.rows.many_in_memory)
-    best_of = [chosen(part.with_columns(**merits), [*targets], ranking) for part in parts]
+    rated = points.with_columns(**merits_of(targets, ranking))
     # Thresholds are only read from the points that are chosen.
-    [found] = ranking.rows.windowed_in_parts(best_of)
-    return ranking.with_score(found)
+    return ranking.with_score(ranking.rows.windowed(chosen(rated, [*targets], ranking)))
 
 
 def _with_expected(

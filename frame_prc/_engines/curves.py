@@ -33,7 +33,7 @@ from frame_prc._curves.curve import CURVE
 from frame_prc._engines import rows
 from frame_prc._engines.engine import Engine, Frame, Order
 from frame_prc._engines.estimates import looked_up, referred
-from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
+from frame_prc._engines.points import RETRIEVED, running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, cut
 from frame_prc._formulas import odds_ratio, precision, recall, sizes, step_area, total
 from frame_prc._request.roles import THRESHOLD, Request, request

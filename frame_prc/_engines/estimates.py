@@ -20,10 +20,9 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
+from frame_prc._engines import points as engine_points
 from frame_prc._engines.engine import Frame, errors_of_ours, project
-from frame_prc._engines.points import InEngine, columns_of_rows, fresh, in_parts, points_of
 from frame_prc._engines.rows import Counted, amount_names, by_segment
-from frame_prc._engines.running_sums import RETRIEVED, in_order, of_rows, with_point
 from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.differences import sums_of_decisions
@@ -123,11 +122,14 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
 
     Their names end with the place of the measure. ``tie_shares`` and ``retrieved`` are of all.
     """
-    of, found = InEngine(counted), points_of(counted, hits=_is_thinned(counted, measures))
+    of, found = (
+        engine_points.InEngine(counted),
+        engine_points.points_of(counted, hits=_is_thinned(counted, measures)),
+    )
     kept = found.columns
     names: list[str] = []
     for place, measure in enumerate(measures):
-        of_measure = fresh(found)
+        of_measure = engine_points.fresh(found)
         if measure.calibration is not None:
             of_measure = referred(of_measure, counted, measure.calibration)
         own = with_terms(measure.influences_of(of_measure, of), of, measure)
@@ -165,7 +167,7 @@ def _shares_of_ties(
 
 def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
     """Return whether scores of single negatives, which no measure needs, are left out."""
-    return of_rows(counted) and all(one.points.only_hits for one in measures)
+    return engine_points.of_rows(counted) and all(one.points.only_hits for one in measures)
 
 
 def _own(measure: Measure) -> list[str]:
@@ -193,13 +195,15 @@ _ON = ("on_positive", "on_negative")
 def _over_points(counted: Counted, measures: Sequence[Measure]) -> Frame:
     """Return the sums of the points of each segment."""
     points = _influenced(counted, measures)
-    sums = scores_of_segments() | {"n_scores": in_parts("n_scores", counted).sum()}
-    shares = _shares_of_ties(exact_sum(in_parts("tie_shares", counted)), counted, measures)
+    sums = scores_of_segments() | {"n_scores": engine_points.in_parts("n_scores", counted).sum()}
+    shares = _shares_of_ties(
+        exact_sum(engine_points.in_parts("tie_shares", counted)), counted, measures
+    )
     ties = {"tie_shares": shares, "retrieved": nw.col("retrieved").max()}
     for place, measure in enumerate(measures):
         sums |= {f"{name}_{place}": nw.col(f"{name}_{place}").max() for name in _own(measure)}
         sums |= {
-            f"{name}_{place}": in_parts(f"{name}_{place}", counted).sum()
+            f"{name}_{place}": engine_points.in_parts(f"{name}_{place}", counted).sum()
             for name in sums_over_scores(measure)
         }
     return by_segment(points, counted, sums | ties)
@@ -207,8 +211,8 @@ def _over_points(counted: Counted, measures: Sequence[Measure]) -> Frame:
 
 def scores_of_segments() -> dict[str, nw.Expr]:
     """Return the number of scores of a segment, the lowest and the highest, as aggregates."""
-    score = nw.when(RETRIEVED).then(nw.col("score"))
-    one = nw.when(RETRIEVED).then(1).otherwise(0)
+    score = nw.when(engine_points.RETRIEVED).then(nw.col("score"))
+    one = nw.when(engine_points.RETRIEVED).then(1).otherwise(0)
     return {"lowest": score.min(), "highest": score.max(), "n_scores": one.sum()}
 
 
@@ -313,7 +317,7 @@ def _cells(models: Sequence[Model], cut: Callable[[Counted], Counted]) -> Frame:
     last point of a segment have it all.
     """
     counted, amounts = models[0].counted, amount_names(squares=models[0].counted.squares)
-    streams = of_rows(counted)
+    streams = engine_points.of_rows(counted)
     rows, sums = (_numbered(models) if streams else counted.single), [*amounts, "dropped"]
     for one in models:
         rows = _joined(rows, one) if streams else _beside_points(rows, one, cut)
@@ -335,9 +339,9 @@ def _numbered(models: Sequence[Model]) -> Frame:
     rows = rows.with_columns(**{one.score: one.score_if_used for one in models})
     for one in models:
         hits = _is_thinned(one.counted, one.measures)
-        ordered = in_order(one.counted, rows, hits=hits, score=one.score)
+        ordered = engine_points.in_order(one.counted, rows, hits=hits, score=one.score)
         point = f"point{one.suffix}"
-        rows = with_point(ordered, point).select(*rows.columns, point)
+        rows = engine_points.with_point(ordered, point).select(*rows.columns, point)
     return rows
 
 
@@ -371,7 +375,7 @@ def _beside_points(rows: Frame, model: Model, cut: Callable[[Counted], Counted])
     single = rows.with_columns(score=model.score_if_used)
     counted = cut(replace(model.counted, single=single, each_row=True))
     points = _influenced(counted, model.measures)
-    own = {name: nw.col(f"row_{name}") for name in columns_of_rows(counted)}
+    own = {name: nw.col(f"row_{name}") for name in engine_points.columns_of_rows(counted)}
     used = nw.when(own["pos"] + own["neg"] > 0).then(own["score"])
     own |= {f"{end}{model.suffix}": used for end in _ENDS}
     own |= {name: nw.col(of) for of, name in (model.alike | model.told).items()}
@@ -410,7 +414,7 @@ def _over_cells(models: Sequence[Model]) -> dict[str, nw.Expr]:
     amounts = {"positives": "pos", "negatives": "neg"}
     sums = {n: nw.col(of).sum().fill_null(0).cast(counted.amount) for n, of in amounts.items()}
     sums["n_dropped"] = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
-    whole = of_rows(counted)  # each has the sums of its segment, or none
+    whole = engine_points.of_rows(counted)  # each has the sums of its segment, or none
     squares = [nw.col(n).cast(nw.Float64) for n in amount_names(squares=counted.squares)[-2:]]
     for one in models:
         for place in one.places:

@@ -23,7 +23,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._engines import rows
 from frame_prc._engines.curves import with_openings
 from frame_prc._engines.engine import Engine, Frame
-from frame_prc._engines.running_sums import within_range
+from frame_prc._engines.points import within_range
 from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import (
     rounded_to_digits,

@@ -1,12 +1,26 @@
-"""Points inside an engine, and how they are computed with: a dialect of measures.
+"""Points inside an engine: running sums over counts, and a dialect of measures.
 
 A point is a score of a segment, with its counts and running sums. If a segment is too large for one
 task, its sums are those of its ranges of scores, added up.
+
+Counts have a row per segment and distinct score. A running sum is one window per segment. On Spark
+one task would have to sort a whole segment, which may be most of the data: if a segment is large, a
+window is per range of scores there (see ``spark_ranges``), plus the total of the ranges above.
+
+In DuckDB rows stream past in ranking order. A window without ``PARTITION BY`` and ``ORDER BY``
+takes rows as they come, and after ``ORDER BY`` DuckDB keeps their order: so its sums hold no rows,
+and take a fraction of the time of windows over segments. They run through all segments, and what a
+segment began with is taken off. Whole numbers are exact. Weights would lose digits beside the sums
+of other segments: so what each addition rounds off, which is a float too (Knuth's two-sum), is
+added up in a second sum, the ``rest``. The two have 32 digits, so the squares of weights too keep
+their own where those of another segment are a million times as large. Bins and scores that are not
+floats, of which there are few, are counted first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
@@ -14,15 +28,356 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from frame_prc._engines.engine import Frame, WindowSum, check_request
-from frame_prc._engines.rows import Counted, amount_names
-from frame_prc._engines.running_sums import running_sums, within_range
-from frame_prc._engines.spark_ranges import beside_ranges, read_back
+from frame_prc._engines import spark_ranges
+from frame_prc._engines.engine import Frame, WindowSum, check_request, project
+from frame_prc._engines.rows import Counted, Ranges, amount_names
 from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.measure import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.values import threshold_dtype
 from frame_prc._rows.rules import SQUARES
+
+# --- running sums ------------------------------------------------------------------------------
+
+_SO_FAR = "OVER (ROWS UNBOUNDED PRECEDING)"
+
+
+def of_rows(counted: Counted) -> bool:
+    """Return whether rows stream past as they are, not their counts."""
+    is_single = not counted.columns.aggregated and counted.unchecked is not None
+    return counted.engine.streams and is_single and counted.score_dtype.is_float()
+
+
+def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score") -> Frame:
+    """Sort rows, and add which of them end a ``point``.
+
+    A point is a score. With ``hits``, negatives that have a score of their own have no point, but
+    belong to the next one, except the first and the last retrieved of a segment.
+    """
+    keys = counted.segment
+    order = [*(f"{key} NULLS FIRST" for key in keys), f"{score} DESC NULLS LAST"]
+    ordered: Frame = nw.from_native(rows.to_native().order(", ".join(order)))
+    kept, flags = "ends", [f"{_differs('lead', [*keys, score])} AS ends"]
+    if hits:
+        kept = "ends AND (pos > 0 OR at_end OR NOT starts)"
+        at_end = [_differs(side, keys) for side in ("lag", "lead")]
+        flags += [
+            f"{_differs('lag', [*keys, score])} AS starts",
+            f"({' OR '.join(at_end)} OR lead({score}) OVER () IS NULL) AS at_end",
+        ]
+    return project(project(ordered, "*", *flags), "*", f"{kept} AS is_point")
+
+
+def with_point(ordered: Frame, name: str) -> Frame:
+    """Add the number of the point that each row belongs to, in their order, from 0."""
+    numbered = project(ordered, "*", f"count(*) FILTER (WHERE is_point) {_SO_FAR} AS ended")
+    one = nw.when(nw.col("is_point")).then(1).otherwise(0)
+    return numbered.with_columns((nw.col("ended") - one).alias(name))
+
+
+def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
+    """Return a row per point, with its counts and running sums.
+
+    ``point`` is its number. With ``hits``, ``own_scores`` is the number of scores that belong to
+    it. ``places`` adds ``place`` and ``next_hits``, as in `running_sums`.
+    """
+    keys = counted.segment
+    ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
+    amounts = amount_names(squares=counted.squares)
+    numbers = ["dropped"] if counted.columns.request.missing == "drop" else []
+    if hits:
+        numbers.append("own_scores")
+        ordered = project(ordered, "*", "CAST(ends AS BIGINT) AS own_scores")
+    rounding = amounts if counted.columns.weighted else ()
+    sums = _Sums([*amounts, *numbers], rounding, zero_or_one=of_rows(counted))
+    points = project(
+        sums.added(ordered).filter(nw.col("is_point")),
+        *counted.keys,
+        "score",
+        *sums.with_before(),
+        f"{_differs('lag', keys)} AS opens",
+        f"{_differs('lead', keys)} AS closes",
+        "row_number() OVER () - 1 AS point",
+    )
+    opened = project(points, "*", *sums.openings(["pos", "neg"]))
+    shown = [f"{sums.since(name, 'before')} AS {name}" for name in sums.names]
+    shown += [f"{sums.since(of, 'opening')} AS {n}" for n, of in (("tp", "pos"), ("fp", "neg"))]
+    if "dropped" not in numbers:
+        shown.append("CAST(0 AS BIGINT) AS dropped")
+    if places:
+        hit = f"CASE WHEN score IS NOT NULL THEN {sums.since('pos', 'before')} > 0 END"
+        shown += [
+            f"CASE WHEN NOT closes THEN lead({hit}) OVER () END AS next_hits",
+            f"point + 1 - max(CASE WHEN opens THEN point END) {_SO_FAR} AS place",
+        ]
+    return project(opened, *counted.keys, "score", "point", *shown)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Running sums through all segments: ``sum_NAME``, and ``rest_NAME`` of those that round.
+
+    The others are ``zero_or_one`` in each row, or any integers.
+    """
+
+    names: Sequence[str]
+    rounding: Collection[str]
+    zero_or_one: bool
+
+    def added(self, frame: Frame) -> Frame:
+        """Add the sums to rows in order."""
+        sums = [f"sum({name}) {_SO_FAR} AS sum_{name}" for name in self.rounding]
+        whole = [name for name in self.names if name not in self.rounding]
+        added = _count_so_far if self.zero_or_one else _sum_so_far
+        counts = (f"{added(name)} AS sum_{name}" for name in whole)
+        summed = project(frame, "*", *sums, *counts)
+        if not self.rounding:
+            return summed
+        before = (f"lag(sum_{name}, 1, 0) OVER () AS before_{name}" for name in self.rounding)
+        off = {name: _rounded_off(f"before_{name}", name, f"sum_{name}") for name in self.rounding}
+        rests = (f"sum({one}) {_SO_FAR} AS rest_{name}" for name, one in off.items())
+        return project(project(summed, "*", *before), "*", *rests)
+
+    def _parts(self, names: Sequence[str]) -> list[str]:
+        rests = [f"rest_{name}" for name in names if name in self.rounding]
+        return [*(f"sum_{name}" for name in names), *rests]
+
+    def with_before(self) -> list[str]:
+        """Return the sums, and those in the row before."""
+        parts = self._parts(self.names)
+        return [*parts, *(f"lag({part}, 1, 0) OVER () AS {part}_before" for part in parts)]
+
+    def openings(self, names: Sequence[str]) -> list[str]:
+        """Return what sums were before the last point so far that opens a segment."""
+        of_opening = (
+            "last_value(CASE WHEN opens THEN {0}_before END IGNORE NULLS) {1} AS {0}_opening"
+        )
+        return [of_opening.format(part, _SO_FAR) for part in self._parts(names)]
+
+    def since(self, name: str, earlier: str) -> str:
+        """Return what was added to a sum since an ``earlier`` one."""
+        now, then = f"sum_{name}", f"sum_{name}_{earlier}"
+        if name not in self.rounding:
+            return f"{now} - {then}"
+        rounded, rest = f"({now} - {then})", f"(rest_{name} - rest_{name}_{earlier})"
+        return f"{rounded} + ({_rounded_off(now, f'(-{then})', rounded)} + {rest})"
+
+
+def _rounded_off(a: str, b: str, rounded: str) -> str:
+    """Return what the rounded sum of two floats lacks (Knuth's two-sum)."""
+    return f"({a} - ({rounded} - ({rounded} - {a})) + ({b} - ({rounded} - {a})))"
+
+
+def _sum_so_far(name: str) -> str:
+    return f"CAST(sum({name}) {_SO_FAR} AS BIGINT)"
+
+
+def _count_so_far(name: str) -> str:
+    """Return the sum of what is 0 or 1, which takes DuckDB an eighth of the time."""
+    return f"count(*) FILTER (WHERE {name} > 0) {_SO_FAR}"
+
+
+def _differs(side: str, names: Sequence[str]) -> str:
+    """Return whether there is no row beside a row, or one that differs in some column."""
+    beside = [f"{side}({name}) OVER () IS DISTINCT FROM {name}" for name in names]
+    return f"({' OR '.join([f'{side}(1) OVER () IS NULL', *beside])})"
+
+
+RETRIEVED = ~nw.col("score").is_null()
+
+
+def within_range(counted: Counted) -> list[str]:
+    """Return what a window is partitioned by: segments, or their ranges if any is cut.
+
+    The number of a range comes first: it differs more often than keys do, so sorting is faster.
+    """
+    return ["range", *counted.keys] if counted.ranges else counted.keys
+
+
+def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool = False) -> Frame:
+    """Add running sums and totals to the counts.
+
+    DuckDB adds up the floats of each row's sum in a different order: from row to row a sum of
+    weights may fall, or rise where nothing is added, in its last digit. ``monotone`` corrects that.
+
+    Returns
+    -------
+    LazyFrame
+        Also ``tp``, ``fp``, ``positives`` and ``negatives``. With ``places`` also ``first`` (the
+        highest score of its segment), ``next_hits`` (whether there are positives at the next score
+        below; null where there is no such score), and ``place``, which ascends while scores
+        descend, within a range. Spark would leave them out of its plan if nothing reads them, but
+        it takes time to write them down. What streams also has ``point``; if ``hits`` are all that
+        is wanted, it has fewer points, and ``own_scores``. If each row is a point, ``at_pos`` and
+        others are the counts of its score.
+    """
+    if counted.ranges is not None:
+        return _running_in_ranges(counted, counted.ranges, places=places)
+    if counted.each_row:
+        return _over_rows(counted.single, counted)
+    if streams := counted.engine.streams:
+        sums = points_in_order(counted, hits=hits, places=places)
+    else:
+        sums = _summed(counted.frame, counted, places=places)
+    tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
+    rising = [tp, fp] if monotone and counted.columns.weighted and not streams else []
+    highest = [one.cum_max(reverse=True).over(*counted.keys, order_by="score") for one in rising]
+    # The largest running sum, not another sum: floats would differ in the last digit.
+    return sums.with_columns(
+        **dict(zip(("tp", "fp"), highest, strict=False)),
+        positives=tp.max().over(*counted.keys),
+        negatives=fp.max().over(*counted.keys),
+        **({"first": nw.col("place") == 1} if places else {}),
+    )
+
+
+def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
+    """Return a running sum in rows that add to it, else 0."""
+    return nw.when(nw.col(amount) > 0).then(nw.col(running_sum)).otherwise(0)
+
+
+def _summed(frame: Frame, counted: Counted, *, places: bool) -> Frame:
+    """Add running sums from the highest score down; a null score comes last."""
+    within = within_range(counted)
+
+    def sum_down(name: str, dtype: Any) -> nw.Expr:
+        return nw.col(name).cum_sum(reverse=True).over(*within, order_by="score").cast(dtype)
+
+    sums = {"tp": sum_down("pos", counted.amount), "fp": sum_down("neg", counted.amount)}
+    if not places:
+        return frame.with_columns(**sums)
+    ready = frame.with_columns(
+        one=nw.lit(1, nw.Int64), hits=nw.when(RETRIEVED).then(nw.col("pos") > 0)
+    )
+    return ready.with_columns(
+        **sums,
+        place=sum_down("one", nw.Int64),
+        next_hits=nw.col("hits").shift(1).over(*within, order_by="score"),
+    )
+
+
+def _over_rows(rows: Frame, counted: Counted) -> Frame:
+    """Add running sums and totals to rows, and the counts of the score of each."""
+    amounts = amount_names(squares=counted.squares)
+    windows: list[WindowSum] = [(f"at_{name}", "ties", name) for name in amounts]
+    windows += [("tp", "down", "pos"), ("fp", "down", "neg")]
+    windows += [("positives", "whole", "pos"), ("negatives", "whole", "neg")]
+    sums = counted.engine.windows(rows, within_range(counted), "score", windows)
+    typed = sums.with_columns(
+        nw.col("at_pos", "at_neg", "tp", "fp", "positives", "negatives").cast(counted.amount)
+    )
+    if not counted.columns.weighted:
+        return typed
+    # DuckDB adds up floats of both in different orders.
+    return typed.with_columns(
+        tp=nw.min_horizontal("tp", "positives"), fp=nw.min_horizontal("fp", "negatives")
+    )
+
+
+def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool) -> Frame:
+    within = within_range(counted)
+    if counted.each_row:
+        sums = _over_rows(ranges.rows, counted)
+    else:
+        sums = _summed(ranges.counts, counted, places=places).with_columns(
+            positives=nw.col("tp").max().over(*within), negatives=nw.col("fp").max().over(*within)
+        )
+    sums = sums.rename({name: f"{name}_here" for name in ("positives", "negatives")})
+    totals = spark_ranges.only_cut(_totals(ranges.rows, within), ranges.cuts)
+    above = spark_ranges.sent_to_tasks(_above(totals, counted))
+    return _through_segments(
+        spark_ranges.beside_ranges(sums, above, counted.keys), counted, places=places
+    )
+
+
+def _through_segments(joined: Frame, counted: Counted, *, places: bool) -> Frame:
+    """Add the totals of the ranges above, which are null in a segment that is not cut."""
+    whole = nw.col("highest").is_null()
+    of_places = {
+        "first": (nw.col("place") == 1) & (whole | (nw.col("range") == nw.col("highest"))),
+        "next_hits": nw.coalesce("next_hits", "hits_below"),
+    }
+    return joined.with_columns(
+        tp=_through_ranges("tp", "positives_here", counted),
+        fp=_through_ranges("fp", "negatives_here", counted),
+        tp_above=nw.col("tp_above").fill_null(0),
+        fp_above=nw.col("fp_above").fill_null(0),
+        positives=nw.coalesce("positives", "positives_here"),
+        negatives=nw.coalesce("negatives", "negatives_here"),
+        **(of_places if places else {}),
+        # Equal to itself: a verb that reads it makes the totals read it too (see ``_totals``).
+        dropped=nw.min_horizontal("dropped", "dropped_here"),
+    )
+
+
+def _through_ranges(name: str, here: str, counted: Counted) -> nw.Expr:
+    """Add the total of the ranges above, if any, to a running sum inside its range.
+
+    Floats are added in different orders. So that sums never fall, they stay at or below the sum
+    that the next range continues from, and equal it once the range adds no more.
+    """
+    running_sum, reached = nw.col(name), nw.col(f"{name}_reached")
+    added = (running_sum + nw.col(f"{name}_above").fill_null(0)).cast(counted.amount)
+    if not counted.columns.weighted:
+        return added
+    complete = (running_sum == nw.col(here)) & ~reached.is_null()
+    return nw.when(complete).then(reached).otherwise(nw.min_horizontal(added, reached))
+
+
+def _totals(rows: Frame, within: Sequence[str]) -> Frame:
+    """Return the sums of each range, and whether there are positives at its highest score.
+
+    Whatever part of a result needs these reads each column that the running sums read, scores too.
+    Only then Spark sees that both read the same rows, and distributes them once.
+    """
+    score = nw.col("score")
+    retrieved = {
+        f"retrieved_{name}": nw.when(RETRIEVED).then(nw.col(name)) for name in ("pos", "neg")
+    }
+    totals = (
+        rows.with_columns(**retrieved, highest_hit=nw.when(nw.col("pos") > 0).then(score))
+        .group_by(*within)
+        .agg(
+            nw.col("pos", "neg", "dropped", *retrieved).sum(), nw.col("score", "highest_hit").max()
+        )
+    )
+    hits = nw.when(RETRIEVED).then(nw.coalesce(nw.col("highest_hit") == score, nw.lit(False)))
+    return totals.with_columns(hits=hits)
+
+
+def _above(totals: Frame, counted: Counted) -> Frame:
+    """Return, for each range, the sums of the ranges above, and ``hits`` of the next below."""
+
+    def in_order(column: nw.Expr) -> nw.Expr:
+        return column.over(*counted.keys, order_by="range")
+
+    def of_segment(column: nw.Expr) -> nw.Expr:
+        return column.over(*counted.keys)
+
+    downward = totals.with_columns(
+        tp_reached=in_order(nw.col("pos").cum_sum(reverse=True)),
+        fp_reached=in_order(nw.col("neg").cum_sum(reverse=True)),
+        tp_retrieved=in_order(nw.col("retrieved_pos").cum_sum(reverse=True)),
+        fp_retrieved=in_order(nw.col("retrieved_neg").cum_sum(reverse=True)),
+        hits_below=in_order(nw.col("hits").shift(1)),
+        highest=of_segment(nw.col("range").max()),
+    )
+    return downward.select(
+        *within_range(counted),
+        "hits_below",
+        "highest",
+        "tp_reached",
+        "fp_reached",
+        dropped_here=nw.col("dropped"),
+        # Rows that are not retrieved are in the lowest range, which is above no other.
+        tp_above=in_order(nw.col("tp_retrieved").shift(-1)).fill_null(0),
+        fp_above=in_order(nw.col("fp_retrieved").shift(-1)).fill_null(0),
+        positives=of_segment(nw.col("tp_reached").max()),
+        negatives=of_segment(nw.col("fp_reached").max()),
+    )
+
+
+# --- points for measures -----------------------------------------------------------------------
 
 # What a measure may replace by its own is kept under these names.
 _KEPT = {name: f"at_{name}" for name in ("score", "pos", "neg", "tp", "fp", *SQUARES)}
@@ -138,9 +493,9 @@ class InEngine(Dialect):
                 *(_below(of, keys).alias(f"below_{name}") for name, _, of in up),
             )
             here = windows(ready, within, sums=up)
-            summed = beside_ranges(here, read_back(below, keys), keys).with_columns(
-                nw.col(name) + nw.col(f"below_{name}") for name in onward
-            )
+            summed = spark_ranges.beside_ranges(
+                here, spark_ranges.read_back(below, keys), keys
+            ).with_columns(nw.col(name) + nw.col(f"below_{name}") for name in onward)
         return summed.drop(list(terms)).with_columns(
             (nw.col(f"sum_{name}_0") + nw.col(f"sum_{name}_1")).clip(upper_bound=1.0).alias(name)
             for name in exact

@@ -3,7 +3,7 @@
 A segment with many scores is cut into ranges of about equally many. The cuts are quantiles of the
 scores that a hash selects: a small job reads them at the call, as which plan is best depends on
 whether there are any. The place of the cuts does not change a result, also if the data change after
-the call. What is summed up within the ranges, and across them, is in ``running_sums``.
+the call. What is summed up within the ranges, and across them, is in ``points``.
 
 The source is read twice: for the sample at the call, and for the counts. If no segment is large,
 the plan has one window per segment, as in DuckDB; else segments that are not cut are one range.

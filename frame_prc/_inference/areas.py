@@ -66,7 +66,6 @@ from frame_prc._inference.measure import (
     TiedMeasure,
 )
 from frame_prc._lazy import cached
-from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import CORNERS, HITS, running
 from frame_prc._request.specs import PARTIAL_ROC_AUC
@@ -109,9 +108,8 @@ class AveragePrecision(Measure):
         return found
 
     def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
-        """Return the scores that have positives, in parts of whole segments."""
-        rows = ranking.rows
-        return in_parts(rows.windowed(self._hits(ranking)), at_once=rows.many_in_memory)
+        """Return the scores that have positives."""
+        return [ranking.rows.windowed(self._hits(ranking))]
 
     def _hits(self, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores that have positives, with their reference if there is one."""

@@ -23,7 +23,6 @@ from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, FEW_POSITIVES, SHORTFALL
 from frame_prc._formulas import effective_number, exact_parts, rounding, sizes
 from frame_prc._lazy import segment_join
-from frame_prc._ranking.places import in_parts
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import TIES, Points, rows_of_classes, running
 from frame_prc._request.specs import Calibration
@@ -398,12 +397,11 @@ def retrieved(ranking: Ranking, points: Points) -> pl.LazyFrame:
 
 
 def parts_at(ranking: Ranking, points: Points) -> list[pl.LazyFrame]:
-    """Return such points in parts of whole segments; single rows in parts of a class."""
+    """Return such points; single rows in a part for each class."""
     rows = ranking.rows
     if are_single(ranking, points):
         return rows.windowed_together(*rows_of_classes(ranking))
-    found = rows.windowed(retrieved(ranking, points))
-    return in_parts(found, at_once=rows.many_in_memory)
+    return [rows.windowed(retrieved(ranking, points))]
 
 
 def are_single(ranking: Ranking, points: Points) -> bool:
@@ -429,10 +427,9 @@ def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
 
 
 def spreads_at(parts: Sequence[pl.LazyFrame], ranking: Ranking, measure: Measure) -> pl.LazyFrame:
-    """Return the same from the points that its sums need, in parts of whole segments."""
-    sums = measure.sums_of_parts(parts, ranking)
-    plans = [spreads_of(one, ranking, measure) for one in sums]
-    return ranking.rows.windowed_in_parts(plans)[0]
+    """Return the same from the points that its sums need."""
+    [sums] = measure.sums_of_parts(parts, ranking)
+    return ranking.rows.windowed(spreads_of(sums, ranking, measure))
 
 
 def sums_of(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:

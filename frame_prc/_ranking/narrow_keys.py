@@ -137,7 +137,7 @@ class OrderedRows:
         """Return the rows with all columns."""
         if not self.values.width:
             return self.keys.to_frame()
-        row = numbers_in(self.keys, self.key)
+        row = self.key.rows_in(self.keys)
         # The extra rows have the number of the first row, but nothing of it.
         found = (looked_up(column, row).scatter(self.opening, 0) for column in self.values)
         return pl.DataFrame([self.keys, *found])
@@ -153,12 +153,6 @@ def _packed(key: RankKey, *, has_counts: bool, numbered: bool) -> pl.Expr:
     positive = is_positive(has_counts=has_counts)
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), positive)
     return rank_key + pl.col("row").cast(key.dtype) if numbered else rank_key
-
-
-def numbers_in(keys: pl.Series, key: RankKey) -> pl.Series:
-    """Return the numbers of the rows that keys hold."""
-    # Lazy, as that takes all threads.
-    return keys.to_frame().lazy().select(key.row()).collect().to_series()
 
 
 def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
@@ -302,7 +296,7 @@ def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) ->
     shared = shared_with_next(ordered, key)
     keys = ordered.gather(shared)
     score, other = (
-        looked_up(scores, numbers_in(each, key)) for each in (keys, ordered.gather(shared + 1))
+        looked_up(scores, key.rows_in(each)) for each in (keys, ordered.gather(shared + 1))
     )
     differs = score.ne_missing(other)
     if not differs.any():
@@ -313,7 +307,7 @@ def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) ->
 
 def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.Series:
     """Return keys of shared slots with a slot for each score, in order; null where none is left."""
-    score = scores.gather(numbers_in(keys, key)).alias("score")
+    score = scores.gather(key.rows_in(keys)).alias("score")
     rows = pl.DataFrame([keys, score]).with_columns(
         key.tie().alias("tie"), key.slot().cast(pl.Int64), exact=exact.slot(pl.col("score"))
     )

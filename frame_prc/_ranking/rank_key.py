@@ -282,6 +282,11 @@ class RankKey:
         """Return the number of the row."""
         return (_KEY & self._int(self.class_size - 1)).cast(pl.UInt32).alias("row")
 
+    def rows_in(self, keys: pl.Series) -> pl.Series:
+        """Return the numbers of the rows that keys hold."""
+        # Lazy, as that takes all threads.
+        return keys.to_frame().lazy().select(self.row()).collect().to_series()
+
     @remembered
     def positive(self) -> pl.Expr:
         """Return whether a row is positive, as the row that opens a segment is too."""

@@ -8,13 +8,13 @@ from functools import cached_property, partial
 
 import polars as pl
 
-from frame_prc._lazy import cached, concat, join, segment_join
+from frame_prc._lazy import cached, concat, join, left_join, segment_join
 from frame_prc._ranking import narrow_keys
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, Scale, most_segments
-from frame_prc._ranking.segments import Segments, numbered_segments
-from frame_prc._ranking.sums import with_cluster_numbers
+from frame_prc._ranking.segments import Segments, key_bounds, numbered_segments
 from frame_prc._request.values import Bins, threshold_dtype
+from frame_prc._rows.columns import Column
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.rules import SUMS
 
@@ -184,7 +184,7 @@ def _rank(
     if bins is None and levels is not None:
         frame = join(frame, levels, on="score", how="left").with_columns(score="level")
     if clusters:
-        frame = with_cluster_numbers(frame, rows.columns.cluster)
+        frame = _with_cluster_numbers(frame, rows.columns.cluster)
     carried = [*rows.carried(squares=squares), *(["cluster"] if clusters else [])]
     ranked = frame.select(narrow_keys.rank_key(key, rows, numbered=numbered), *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
@@ -197,6 +197,16 @@ def _rank(
     if not (is_plain and rows.many_in_memory):
         return ranking
     return _narrowed(ranking, frame, scored=scored)
+
+
+def _with_cluster_numbers(frame: pl.LazyFrame, column: Column | None) -> pl.LazyFrame:
+    """Replace the clusters by integers, which sort fast."""
+    if column is not None and key_bounds(column.dtype) is not None:
+        return frame.with_columns(pl.col("cluster").to_physical())
+    frame = cached(frame)
+    numbers = frame.select("cluster").unique().with_row_index("number")
+    joined = left_join(frame, numbers, ["cluster"], in_order=False)
+    return joined.drop("cluster").rename({"number": "cluster"})
 
 
 def _narrowed(ranking: Ranking, frame: pl.LazyFrame, *, scored: bool) -> Ranking:

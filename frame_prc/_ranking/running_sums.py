@@ -1,8 +1,14 @@
-"""Running sums over rows in ranking order, at the points that a verb needs."""
+"""Running sums over rows in ranking order, at the points that a verb needs.
+
+With TP_c and FP_c the rows of cluster c that a threshold retrieves, the variance of the precision
+needs the sums over c of TP_c^2, TP_c * FP_c and FP_c^2. A row adds to them what its own cluster has
+so far, so rows in ranking order give the sums at every threshold. A cluster with rows in several
+segments is a cluster of each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -10,13 +16,17 @@ import polars as pl
 from frame_prc._execution import has_numpy
 from frame_prc._lazy import remembered
 from frame_prc._ranking.narrow_keys import repeats_scores
+from frame_prc._ranking.places import weight_sums
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.sums import CLUSTER_SUMS, weight_sums, with_cluster_sums
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
 )
+
+CLUSTER_SUMS = ("tp_squared", "tp_times_fp", "fp_squared")
+
+_POS, _NEG, _TP, _FP = (pl.col(name) for name in ("pos", "neg", "cluster_tp", "cluster_fp"))
 
 # Given sums of weights have an unknown number of terms, but rarely more than this.
 TERMS_OF_COUNTS = 2**17
@@ -239,7 +249,7 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Return running sums of positives, ``found``, and of rows, ``seen``, at some points."""
     key, ranked = ranking.sorted_key, ranking.in_order
     if ranking.clusters:
-        ranked = with_cluster_sums(ranked, key, ranking.amounts(key), ranking.carried)
+        ranked = _with_cluster_sums(ranked, key, ranking.amounts(key), ranking.carried)
     if ranking.carried:
         sums = {"found": pl.col("pos"), "seen": pl.col("pos") + pl.col("neg")}
         if ranking.squares:
@@ -258,6 +268,43 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if points.at is not None:
         return summed.select(pl.all().gather(points.at))
     return points.of(summed, key, ("found", "seen"))
+
+
+def _with_cluster_sums(
+    ranked: pl.LazyFrame, key: RankKey, amounts: Mapping[str, pl.Expr], carried: Sequence[str]
+) -> pl.LazyFrame:
+    """Replace the cluster of each row by the running sums over all clusters, as integers."""
+    own = {name: amount.cast(pl.Int64) for name, amount in amounts.items()}
+    # Rows stay in ranking order within a cluster, so its segments follow one another. A window for
+    # each cluster takes ten times as long if there are hundreds of thousands.
+    by_cluster = (
+        ranked.with_columns(**own)
+        .with_row_index("place")
+        .with_columns(key.segment())
+        .sort("cluster", maintain_order=True)
+    )
+    begins = pl.any_horizontal(
+        pl.col(name).ne_missing(pl.col(name).shift(1)) for name in ("cluster", "segment")
+    )
+    so_far = {
+        name: _within_cluster(amount, begins) for name, amount in (("tp", _POS), ("fp", _NEG))
+    }
+    added = by_cluster.with_columns(**{f"cluster_{n}": e for n, e in so_far.items()}).select(
+        "rank_key",
+        *carried,
+        "place",
+        tp_squared=_POS * (2 * _TP - _POS),
+        tp_times_fp=_POS * _FP + _NEG * _TP - _POS * _NEG,
+        fp_squared=_NEG * (2 * _FP - _NEG),
+    )
+    in_order = added.sort("place").drop("place")
+    return in_order.with_columns(pl.col(CLUSTER_SUMS).cum_sum())
+
+
+def _within_cluster(amount: pl.Expr, begins: pl.Expr) -> pl.Expr:
+    """Return the running sum of an amount since rows at which a group begins."""
+    total = amount.cum_sum()
+    return total - pl.when(begins).then(total - amount).forward_fill()
 
 
 def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:

@@ -65,23 +65,6 @@ def test_what_numpy_cannot_hold_has_no_totals(rows):
         assert places.group_totals(pl.DataFrame(rows), 1, TOTALS) is None
 
 
-@given(st.lists(st.booleans()), st.integers(1, 5))
-def test_parts_are_whole_segments(opens, part):
-    points = pl.DataFrame({"opens": [True, *opens]}).with_row_index("point")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
-        parts = pl.collect_all(places.in_parts(points.lazy(), at_once=True))
-    assert_frame_equal(pl.concat(parts), points)
-    assert all(one["opens"][0] for one in parts)
-    assert len(parts) <= points.height // part + 1
-
-
-def test_no_points_are_one_part():
-    points = pl.LazyFrame(schema={"opens": pl.Boolean})
-    (part,) = places.in_parts(points, at_once=True)
-    assert part.collect().is_empty()
-
-
 ROWS = pl.DataFrame(
     {
         "segment": [1, 1, 2, 1, 2, 2, 1, 1, 2, 3, 1, 2, 4],
