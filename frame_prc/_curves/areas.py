@@ -338,7 +338,6 @@ def _last_below_zero(name: str) -> pl.Expr:
 
 @remembered
 def _of_step(method: Method, *, weighted: bool) -> pl.Expr:
-    """Return what one step adds to an area."""
     if method in _GRIDS:
         area = _grid_area(_GRIDS[method], weighted=weighted)
     else:
@@ -359,7 +358,6 @@ def _sum(method: Method) -> pl.Expr:
 
 @remembered
 def _defined(methods: tuple[Method, ...], *, calibrated: bool) -> list[pl.Expr]:
-    """Set areas to null that a segment does not have."""
     return [
         pl.when(has_area(pl.col, method, calibrated=calibrated)).then(method).alias(method)
         for method in methods

@@ -245,9 +245,14 @@ def prevalences(segments: pl.LazyFrame, frame: pl.LazyFrame, rows: Rows) -> pl.L
     first = pl.col(own[0]) if own else pl.lit("all rows")
     wrong = value.is_null() | ~value.is_between(0, 1, closed="none")
     repeated = pl.col("\0of").is_duplicated()
+
+    def repeats(_: int, segment: object) -> DataError:
+        what = f"calibrate= has several prevalences for segment {segment!r}"
+        return DataError(what, "one for each segment")
+
     checks = [
         Check(wrong.sum(), _wrong, [first.filter(wrong).first(), value.filter(wrong).first()]),
-        Check(repeated.sum(), _repeated, [first.filter(repeated).first()]),
+        Check(repeated.sum(), repeats, [first.filter(repeated).first()]),
     ]
     return with_checks(found, found, checks, in_memory=rows.in_memory).drop("\0of")
 
@@ -258,12 +263,6 @@ def _wrong(count: int, segment: object, value: float | None) -> DataError:
     return DataError(
         f"calibrate= has {what} for {of_all} {segment!r}",
         "a number between 0 and 1 for each segment",
-    )
-
-
-def _repeated(_: int, segment: object) -> DataError:
-    return DataError(
-        f"calibrate= has several prevalences for segment {segment!r}", "one for each segment"
     )
 
 

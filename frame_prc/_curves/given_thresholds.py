@@ -153,7 +153,6 @@ def _of_rows(ranking: Ranking) -> pl.LazyFrame:
 
 
 def _constant_check(rows: Rows) -> Check:
-    """Return the check that a segment has one threshold."""
     column = rows.columns.threshold
     name = "" if column is None else column.name
     several = pl.col("values") > 1

@@ -177,7 +177,6 @@ def operating_points(
 def _best_points(
     points: pl.LazyFrame, targets: Mapping[int, Target], ranking: Ranking
 ) -> pl.LazyFrame:
-    """Return ``segment, order`` and the point of each target."""
     rated = points.with_columns(**merits_of(targets, ranking))
     # Thresholds are only read from the points that are chosen.
     return ranking.with_score(ranking.rows.windowed(chosen(rated, [*targets], ranking)))
@@ -221,7 +220,6 @@ def _as_means(columns: Sequence[str]) -> list[str | pl.Expr]:
 
 
 def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
-    """Return the targets, one row each, in order."""
     columns = {
         "order": pl.Int64,
         "target": pl.String,
@@ -295,7 +293,6 @@ def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.L
 
 
 def _precision(ranking: Ranking) -> pl.Expr:
-    """Return the precision by which equally good points are compared."""
     return compared(ranked_precision(pl.col), ranking).alias("precision")
 
 
@@ -321,7 +318,6 @@ def bound_name(order: int) -> str:
 
 
 def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
-    """Return how well a point meets a target; null if it does not."""
     slack = rounding(weighted=ranking.rows.columns.weighted)
     if target.guarantee is not None:
         met: pl.Expr = guaranteed_merit(target, pl.col, pl.col(bound_name(order)), slack)

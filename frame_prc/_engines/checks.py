@@ -107,7 +107,6 @@ def _rules(columns: Columns) -> Iterator[rules.Rule[nw.Expr]]:
 
 
 def _text(error: DataError, value: nw.Expr | None) -> nw.Expr:
-    """Return the text of an error that shows a value at the end of ``what``."""
     if value is None:
         return nw.lit(str(error))
     rest = message("", error.allowed, error.hint)
@@ -115,7 +114,6 @@ def _text(error: DataError, value: nw.Expr | None) -> nw.Expr:
 
 
 def _span(low: object, high: object) -> str:
-    """Return the lowest and the highest of the values that an error shows."""
     if low is None:
         return ""
     return str(low) if str(low) == str(high) else f"{low} to {high}"

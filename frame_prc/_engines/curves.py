@@ -191,7 +191,6 @@ def _with_rates(points: Frame, start: Start) -> Frame:
 
 
 def _with_envelope(points: Frame, counted: rows.Counted) -> Frame:
-    """Add the largest precision at or after each point."""
     # An undefined precision is below any other, also in engines whose windows skip nulls.
     ordered = points.with_columns(
         height=nw.col("precision").fill_null(-1.0),

@@ -54,21 +54,10 @@ class Order:
 class Engine(ABC):
     """An engine: how errors name it, and what differs in it.
 
-    Parameters
-    ----------
-    kind
-        What errors call its frames.
-    extra
-        The extra of this package that installs what it needs.
-    collected
-        The expression that turns one of its frames into a Polars frame, with ``{}`` for the frame.
-    cast, second
-        How a column of its own becomes a number, and how a list's second value does, with ``{}``
-        for the name.
-    in_ranges
-        Whether segments too large for one task are cut into ranges of scores.
-    streams
-        Whether windows of all rows read them in their order, one after the other.
+    Errors call its frames ``kind``; ``collected`` turns one, ``{}``, into a Polars frame, ``cast``
+    makes numbers of a column, ``{}``, and ``second`` of the second values of lists. ``in_ranges``
+    says that segments too large for one task are cut into ranges of scores, and ``streams`` that
+    windows of all rows read them in their order, one after the other.
     """
 
     kind: str
@@ -93,11 +82,8 @@ class Engine(ABC):
     ) -> tuple[Frame, Frame | None]:
         """Check the values of rows; an error may come as late as the columns ``used`` are computed.
 
-        Returns
-        -------
-        tuple[LazyFrame, LazyFrame | None]
-            The rows, and what `finished` has to check beside them: one row, with an error as text,
-            or null, in ``problem``.
+        Beside the rows is what `finished` has to check: one row, whose ``problem`` is the text of
+        an error, or null.
         """
 
     @abstractmethod
@@ -129,16 +115,9 @@ class SqlTextEngine(Engine):
     row. Only whether ``pos_label=`` occurs needs a second pass over the truth: one row of totals
     beside the plan.
 
-    Parameters
-    ----------
-    error
-        The SQL function that fails with a text.
-    array, each
-        SQL of a list, and the function that makes a row of each of its elements.
-    ordered
-        Whether its frames keep their order.
-    up, whole
-        How sums of these windows are written, with the names of those in `windows`.
+    ``error`` is the SQL function that fails with a text, ``array`` that of a list, and ``each``
+    makes a row of each of its elements; frames that are ``ordered`` keep their order. ``up`` and
+    ``whole`` say how sums of these windows are written, with the names of those in `windows`.
     """
 
     error: str
@@ -173,7 +152,8 @@ class SqlTextEngine(Engine):
         native = frame.to_native()
         if not self.ordered or not (keys or order):
             return native
-        sorted_by = [f"{_quoted(key)} NULLS FIRST" for key in keys]
+        quoted = (key.replace('"', '""') for key in keys)
+        sorted_by = [f'"{key}" NULLS FIRST' for key in quoted]
         sorted_by += [f"{o.column} {'DESC' if o.descending else 'ASC'} NULLS LAST" for o in order]
         return native.order(", ".join(sorted_by))
 
@@ -250,10 +230,6 @@ def errors_of_ours() -> Iterator[None]:
             raise
         what, allowed, hint = found.groups()
         raise exceptions.DataError(what, allowed, hint) from error
-
-
-def _quoted(name: str) -> str:
-    return f'"{name.replace(chr(34), chr(34) * 2)}"'
 
 
 DUCKDB = SqlTextEngine(
@@ -360,11 +336,7 @@ class IbisEngine(Engine):
         return result
 
     def finished(
-        self,
-        frame: Frame,
-        keys: Sequence[str],
-        order: Sequence[Order],
-        problem: Frame | None,
+        self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
     ) -> Any:
         """Return an Ibis table, sorted; raise an error now if there is a problem."""
         import ibis  # noqa: PLC0415 - only with an Ibis table at hand
@@ -389,7 +361,6 @@ IBIS = IbisEngine(
 
 
 def _first_row(frame: Frame) -> dict[str, Any]:
-    """Compute the only row of a frame."""
     from frame_prc._engines.ibis_spelling import spelled  # noqa: PLC0415 - imports Ibis
 
     row: dict[str, Any] = spelled(frame.to_native()).to_pyarrow().to_pylist()[0]
@@ -489,21 +460,13 @@ def check_types(
 
 
 def check_request(engine: Engine, request: Request, refused: Mapping[str, bool]) -> None:
-    """Refuse a request that cannot run inside an engine.
-
-    Parameters
-    ----------
-    engine
-        The engine.
-    request
-        The parameters that every verb shares.
-    refused
-        Parameters that only Polars frames support, and whether they are given.
-    """
+    """Refuse a request that cannot run inside an engine, such as one that has what is refused."""
     for name, given in {**refused, "strata": request.strata is not None}.items():
         if given:
             option = name if "=" in name else f"{name}="
-            of_rows = name.startswith(("ci", "guarantee")) and _is_of_rows(request)
+            # Intervals of weighted rows too need these: the counts of an engine do not suffice.
+            weighted = not {"weight", "pos_squares"}.isdisjoint(request.classes)
+            of_rows = name.startswith(("ci", "guarantee")) and weighted
             of_rows = of_rows or name in _OF_ROWS or request.cluster is not None
             raise exceptions.OptionError(
                 f"{option} does not run inside {engine.kind}",
@@ -537,11 +500,6 @@ _OF_ROWS = (
     "against='rest'",
     "against='overall'",
 )
-
-
-def _is_of_rows(request: Request) -> bool:
-    """Return whether an interval needs the rows: the counts of an engine do not suffice."""
-    return request.cluster is not None or not {"weight", "pos_squares"}.isdisjoint(request.classes)
 
 
 def _counts_first(engine: Engine) -> str:

@@ -107,7 +107,6 @@ def paired_sums(
 
 
 def _of_model(found: pl.DataFrame, counted: Counted, measure: Measure, place: int) -> pl.DataFrame:
-    """Return the sums over points of one of several models under their own names."""
     of_measure = [*_own(measure), *sums_over_scores(measure)]
     names = {f"{name}_{place}": f"{name}_0" for name in of_measure}
     names |= {f"{name}_{place}": name for name in _OF_SCORES}
@@ -193,7 +192,6 @@ _ON = ("on_positive", "on_negative")
 
 
 def _over_points(counted: Counted, measures: Sequence[Measure]) -> Frame:
-    """Return the sums of the points of each segment."""
     points = _influenced(counted, measures)
     sums = scores_of_segments() | {"n_scores": engine_points.in_parts("n_scores", counted).sum()}
     shares = _shares_of_ties(
@@ -365,7 +363,6 @@ def _joined(rows: Frame, model: Model) -> Frame:
 
 
 def _unpacked(rows: Frame, model: Model) -> Frame:
-    """Make columns of the list."""
     names = enumerate(model.of_segments.values(), 1)
     return project(rows, "*", *(f"{model.packed}[{place}] AS {name}" for place, name in names))
 
@@ -384,7 +381,6 @@ def _beside_points(rows: Frame, model: Model, cut: Callable[[Counted], Counted])
 
 
 def _of_rows(one: Model) -> dict[str, nw.Expr]:
-    """Return what each row adds to the sums of its segment."""
     pos, neg = nw.col("pos"), nw.col("neg")
     found: dict[str, nw.Expr] = {}
     for place, measure in zip(one.places, one.measures, strict=True):
@@ -430,7 +426,6 @@ def _over_cells(models: Sequence[Model]) -> dict[str, nw.Expr]:
 
 
 def _ends(models: Sequence[Model]) -> dict[str, nw.Expr]:
-    """Return the lowest and the highest score of each model."""
     lowest = {f"lowest{one.suffix}": nw.col(f"lowest{one.suffix}").min() for one in models}
     highest = {f"highest{one.suffix}": nw.col(f"highest{one.suffix}").max() for one in models}
     return lowest | highest

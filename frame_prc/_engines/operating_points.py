@@ -139,7 +139,6 @@ def _is_retrieved(target: Target, counted: rows.Counted) -> nw.Expr:
 
 
 def _held(target: Target, counted: rows.Counted) -> float:
-    """Return a threshold rounded to the dtype of scores."""
     dtype = pl.Float32 if rows.level_dtype(counted.columns) == nw.Float32 else pl.Float64
     held: float = pl.Series([target.value], dtype=pl.Float64).cast(dtype).item()
     return held + 0.0  # not -0.0
@@ -194,7 +193,6 @@ def _largest(names: Sequence[str]) -> dict[str, nw.Expr]:
 def _best_of_ranges(
     points: Frame, within: Sequence[str], names: _Names, at_held: Sequence[str]
 ) -> Frame:
-    """Return a row per range, with its best points."""
     aggregates = _of_best(names) | _largest([*at_held, "positives", "negatives"])
     aggregates["dropped"] = nw.col("dropped").sum()
     best = _numbered(points, within, names, "order").group_by(*within).agg(**aggregates)
@@ -205,7 +203,6 @@ def _best_of_ranges(
 
 
 def _row(counted: rows.Counted, place: int, target: Target) -> dict[str, nw.Expr]:
-    """Return the columns that depend on the target."""
     dtype = rows.level_dtype(counted.columns)
     row = {
         "target": nw.lit(target.text),
@@ -235,7 +232,6 @@ def _status() -> nw.Expr:
 
 
 def _limits(level: float) -> dict[str, nw.Expr]:
-    """Return the intervals of precision and recall."""
     sides = [limits_of_share(nw.col("tp"), nw.col(misses), level) for misses in ("fp", "fn")]
     return dict(zip(LIMITS, (end for side in sides for end in side.values()), strict=True))
 

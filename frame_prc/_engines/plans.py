@@ -224,7 +224,6 @@ def _numbered(table: pl.DataFrame, ranking: Ranking) -> pl.LazyFrame:
 
 
 def _of_measure(table: pl.DataFrame, measure: Measure, place: int) -> pl.DataFrame:
-    """Return the sums of a measure under their own names."""
     own = [*constants(measure), *sums_over_scores(measure)]
     shared = ("positives", "negatives")
     named = [pl.col(n if n in shared else f"{n}_{place}").alias(n) for n in own]

@@ -35,7 +35,7 @@ from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.measure import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.values import threshold_dtype
-from frame_prc._rows.rules import SQUARES
+from frame_prc._rows.rules import SQUARES, SUMS
 
 # --- running sums ------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
         f"{_differs('lead', keys)} AS closes",
         "row_number() OVER () - 1 AS point",
     )
-    opened = project(points, "*", *sums.openings(["pos", "neg"]))
+    opened = project(points, "*", *sums.openings())
     shown = [f"{sums.since(name, 'before')} AS {name}" for name in sums.names]
     shown += [f"{sums.since(of, 'opening')} AS {n}" for n, of in (("tp", "pos"), ("fp", "neg"))]
     if "dropped" not in numbers:
@@ -128,8 +128,12 @@ class _Sums:
         """Add the sums to rows in order."""
         sums = [f"sum({name}) {_SO_FAR} AS sum_{name}" for name in self.rounding]
         whole = [name for name in self.names if name not in self.rounding]
-        added = _count_so_far if self.zero_or_one else _sum_so_far
-        counts = (f"{added(name)} AS sum_{name}" for name in whole)
+        # What is 0 or 1 is counted in an eighth of the time that it takes to add it up.
+        of_ones = f"count(*) FILTER (WHERE {{0}} > 0) {_SO_FAR} AS sum_{{0}}"
+        added = (
+            of_ones if self.zero_or_one else f"CAST(sum({{0}}) {_SO_FAR} AS BIGINT) AS sum_{{0}}"
+        )
+        counts = map(added.format, whole)
         summed = project(frame, "*", *sums, *counts)
         if not self.rounding:
             return summed
@@ -147,12 +151,10 @@ class _Sums:
         parts = self._parts(self.names)
         return [*parts, *(f"lag({part}, 1, 0) OVER () AS {part}_before" for part in parts)]
 
-    def openings(self, names: Sequence[str]) -> list[str]:
-        """Return what sums were before the last point so far that opens a segment."""
-        of_opening = (
-            "last_value(CASE WHEN opens THEN {0}_before END IGNORE NULLS) {1} AS {0}_opening"
-        )
-        return [of_opening.format(part, _SO_FAR) for part in self._parts(names)]
+    def openings(self) -> list[str]:
+        """Return what the counts were before the last point so far that opens a segment."""
+        before = "last_value(CASE WHEN opens THEN {0}_before END IGNORE NULLS)"
+        return [f"{before.format(one)} {_SO_FAR} AS {one}_opening" for one in self._parts(SUMS)]
 
     def since(self, name: str, earlier: str) -> str:
         """Return what was added to a sum since an ``earlier`` one."""
@@ -166,15 +168,6 @@ class _Sums:
 def _rounded_off(a: str, b: str, rounded: str) -> str:
     """Return what the rounded sum of two floats lacks (Knuth's two-sum)."""
     return f"({a} - ({rounded} - ({rounded} - {a})) + ({b} - ({rounded} - {a})))"
-
-
-def _sum_so_far(name: str) -> str:
-    return f"CAST(sum({name}) {_SO_FAR} AS BIGINT)"
-
-
-def _count_so_far(name: str) -> str:
-    """Return the sum of what is 0 or 1, which takes DuckDB an eighth of the time."""
-    return f"count(*) FILTER (WHERE {name} > 0) {_SO_FAR}"
 
 
 def _differs(side: str, names: Sequence[str]) -> str:

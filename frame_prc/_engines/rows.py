@@ -144,28 +144,10 @@ def count(
 ) -> list[Counted]:
     """Return the counts of an engine's frame; of models side by side, those of each.
 
-    A row of models side by side counts for all or for none.
-
-    Parameters
-    ----------
-    engine
-        The engine.
-    native
-        Its frame.
-    request
-        The roles of its columns.
-    outputs
-        Columns that the verb adds to the keys.
-    bins
-        Thresholds to bin the scores at, ascending.
-    every_bin
-        Whether every segment has all of these.
-    squares
-        Whether the squares of weights are summed too, and clusters kept.
-    measures
-        Measures whose scores have to be probabilities.
-    by_threshold
-        Whether scores are told apart as thresholds are, as in ``Rows.by_threshold``.
+    A row of models side by side counts for all or for none. ``outputs`` are columns that the verb
+    adds to the keys, and ``measures`` those whose scores have to be probabilities. ``every_bin``
+    says that every segment has all bins, ``squares`` that squares of weights are summed too and
+    clusters kept, and ``by_threshold`` that scores are told apart as in ``Rows.by_threshold``.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
@@ -323,19 +305,16 @@ def _side_by_side(source: Frame, columns: Columns) -> list[tuple[Frame, Columns]
 
 
 def _per_model(engine: Engine, source: Frame, columns: Columns) -> Frame:
-    """Repeat each row for each model."""
     models = len(columns.request.models)
     return engine.repeat(source, "place", models) if models > 1 else source
 
 
 def _score(columns: Columns) -> nw.Expr:
-    """Return the score that its model gives a row."""
     scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
     return unsigned_zero(_of_place(scores), common_score_dtype(columns.scores))
 
 
 def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
-    """Return the values of the keys, named."""
     by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
     if columns.model is not None:
         by.insert(0, nw.col("model"))
@@ -360,7 +339,6 @@ def _of_place(values: Sequence[nw.Expr], place: str = "place") -> nw.Expr:
 
 
 def _amounts(columns: Columns, zero: nw.Expr) -> tuple[nw.Expr, nw.Expr]:
-    """Return how much of each class a row holds."""
     dtype = _amount_dtype(columns)
     if columns.aggregated:
         return nw.col("pos").cast(dtype), nw.col("neg").cast(dtype)
@@ -421,7 +399,6 @@ def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr
 
 
 def _grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:
-    """Return an empty row for every segment and threshold."""
     amounts = [name for name in counted.columns if name not in (*keys, "score")]
     dtype = counted.collect_schema()["score"]
     nothing = [nw.col(amount).max() * 0 for amount in amounts]
@@ -433,7 +410,6 @@ def _grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[floa
 
 
 def _in_direction(rows: Frame, dtype: pl.DataType, columns: Columns) -> Frame:
-    """Return rows whose highest score is most likely positive."""
     if not columns.request.ascending:
         return rows
     return rows.with_columns(score=turned(nw.col("score"), dtype))

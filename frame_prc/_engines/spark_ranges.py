@@ -196,7 +196,6 @@ def _collated(native: Any, names: Sequence[str]) -> bool:
 
 
 def _placed_by(native: Any, keys: Sequence[str]) -> list[str]:
-    """Return what ranges are distributed by."""
     return ["range", *keys] if _collated(native, keys) else ["range"]
 
 
@@ -207,7 +206,10 @@ def spread(ranged: Frame, keys: Sequence[str]) -> Frame:
     cores. Scores compress so well that this may be most of a segment again.
     """
     native = ranged.to_native()
-    number = _partitions(native.sparkSession)
+    settings = native.sparkSession.conf
+    at_start = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
+    set_to = settings.get(at_start, settings.get("spark.sql.shuffle.partitions"))
+    number = int(set_to) if set_to.isdigit() else _RANGES
     result: Frame = nw.from_native(native.repartition(number, *_placed_by(native, keys)))
     return result
 
@@ -266,11 +268,3 @@ def sent_to_tasks(totals: Frame) -> Frame:
     adapts = native.sparkSession.conf.get("spark.sql.adaptive.enabled").lower() == "true"
     result: Frame = nw.from_native(native.hint("broadcast" if adapts else "merge"))
     return result
-
-
-def _partitions(session: Any) -> int:
-    """Return the number of partitions of a shuffle at its start."""
-    number = session.conf.get("spark.sql.shuffle.partitions")
-    at_start = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
-    number = session.conf.get(at_start, number)
-    return int(number) if number.isdigit() else _RANGES

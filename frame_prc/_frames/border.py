@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import polars as pl
 
@@ -68,22 +68,11 @@ def way_out(frame: object) -> str | None:
     return next((hint for start, hint in _WAYS_OUT.items() if is_of(frame, start)), None)
 
 
-def is_refused(frame: object) -> bool:
-    """Return whether a frame is refused even if it can be read as an Arrow stream."""
-    return any(is_of(frame, start) for start in _REFUSED)
-
-
 # --- frames of any kind ------------------------------------------------------------------------
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 MemoryT = TypeVar("MemoryT", pl.DataFrame, "pd.DataFrame", "nw.DataFrame[Any]")
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
-
-
-class PlanOfSeveral(Protocol):
-    """Makes the lazy result from lazy inputs, which ``in_memory`` is free to look at."""
-
-    def __call__(self, frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame: ...
 
 
 @dataclass(frozen=True)
@@ -131,8 +120,13 @@ def source_of(
     return Source(values.lazy(), values, partial(back_to_arrow, frame, values))
 
 
-def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection[str]) -> FrameT:
-    """Run a lazy plan on several frames of one kind and return the result as the same kind."""
+def apply_all(
+    frames: Sequence[FrameT], plan: Callable[..., pl.LazyFrame], outputs: Collection[str]
+) -> FrameT:
+    """Run a lazy plan on several frames of one kind and return the result as the same kind.
+
+    The plan takes lazy frames, which it may look at if they are ``in_memory``.
+    """
     kinds = sorted({type_name(frame) for frame in frames})
     if len(kinds) > 1:
         raise FrameError(
@@ -167,7 +161,8 @@ def is_frame(value: object) -> TypeGuard[AnyFrame]:
     if isinstance(value, (pl.DataFrame, pl.LazyFrame)) or pandas_frames.is_pandas(value):
         return True
     # Relations of DuckDB and frames of Modin may be Arrow streams too.
-    return is_arrow(value) and engine_of(value) is None and not is_refused(value)
+    is_refused = any(is_of(value, start) for start in _REFUSED)
+    return is_arrow(value) and engine_of(value) is None and not is_refused
 
 
 def check_frame(

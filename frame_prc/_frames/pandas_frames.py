@@ -220,7 +220,6 @@ def with_levels(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _levels(index: pd.Index[Any], wanted: Collection[str]) -> dict[str, Any]:
-    """Return the wanted levels of the index, by name."""
     by_place = index.set_names([None] * index.nlevels)  # a name may be a number
     return {
         str(name): by_place.get_level_values(place)

@@ -66,7 +66,6 @@ def count_bins(
 def _grouped(
     rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr], others: Sequence[str]
 ) -> pl.LazyFrame:
-    """Add up by key, place and other columns."""
     key_dtype = None if others else rows.only_key_dtype
     if key_dtype is None or (bounds := key_bounds(key_dtype)) is None or bounds[1] >= 2**64:
         return placed.group_by(*rows.keys, "place", *others).agg(**sums).sort(*rows.keys, "place")
@@ -82,7 +81,6 @@ def _grouped(
 
 
 def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
-    """Return the sums of each bin, by name."""
     amounts = rows.amounts(pl.col("truth"), squares=squares)
     if rows.usable is not None:
         amounts = {name: pl.when(rows.usable).then(amount) for name, amount in amounts.items()}

@@ -88,18 +88,14 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     rows = order.lazy().select(row).collect().to_series()
     # Rows that share their first bits are in the order of their numbers, not of their keys.
     shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)
-    place = _shared(order.select(shares_next).to_series())
+    with_next = order.select(shares_next).to_series()
+    place = (with_next | with_next.shift(1)).fill_null(value=False).arg_true()
     of_shared = rows.gather(place)
     shared = pl.DataFrame([looked_up(keys, of_shared), of_shared.alias("row")])
     if shared.select((_KEY.shift(-1) < _KEY).any()).item():
         in_order = shared.with_row_index("place").sort("rank_key", "place")
         rows = rows.scatter(place, in_order["row"])
     return pl.DataFrame([looked_up(column, rows) for column in found])
-
-
-def _shared(with_next: pl.Series) -> pl.Series:
-    """Return the places of rows that share their first bits with the row before or after."""
-    return (with_next | with_next.shift(1)).fill_null(value=False).arg_true()
 
 
 # --- narrow ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ memory of one serves for the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -59,7 +59,9 @@ def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
         # With "raise", NumPy would fill a copy first. No place is beyond the values.
         np.take(source, places[part].to_numpy().astype(np.intp), out=found[part], mode="clip")
 
-    _for_each_part(look_up, len(places))
+    size = _execution.SIZES.part
+    parts = (slice(start, start + size) for start in range(0, len(places), size))
+    together([partial(look_up, part) for part in parts])
     return pl.Series(values.name, found, dtype=values.dtype)
 
 
@@ -77,13 +79,6 @@ def _is_plain(values: pl.Series) -> bool:
     dtype = values.dtype
     is_plain = dtype.is_float() or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
     return is_plain and not values.null_count()
-
-
-def _for_each_part(do: Callable[[slice], None], length: int) -> None:
-    """Call a function for each part of a length, on all threads."""
-    size = _execution.SIZES.part
-    parts = (slice(start, start + size) for start in range(0, length, size))
-    together([partial(do, part) for part in parts])
 
 
 # --- by stretches of sorted rows ------------------------------------------------------------------

@@ -189,7 +189,10 @@ def _rank(
     ranked = frame.select(narrow_keys.rank_key(key, rows, numbered=numbered), *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
-        ranked = concat([ranked, _empty(_every_bin(segments, levels, key), carried)])
+        grid = join(segments.table.select("segment"), levels.select("level"), how="cross")
+        slot = key.scale.slot(pl.col("level"))
+        every_bin = grid.select(key.pack(pl.col("segment"), slot, pl.lit(0)))
+        ranked = concat([ranked, _empty(every_bin, carried)])
     ranking = Ranking(ranked, segments, key, rows, levels, squares, clusters)
     if not (carried or numbered) and has_few_scores(rows, segments.count):
         return _counted(ranking)
@@ -248,12 +251,6 @@ def has_few_scores(rows: Rows, segments: int) -> bool:
     # Also in the sample, as most rows may have one score, and the others each its own.
     fewest = min(*map(len, samples), len(samples) * len(rows.values) // max(segments, 1))
     return distinct * _ROWS_PER_SCORE <= fewest
-
-
-def _every_bin(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
-    """Return the rank key of each bin of each segment."""
-    grid = join(segments.table.select("segment"), levels.select("level"), how="cross")
-    return grid.select(key.pack(pl.col("segment"), key.scale.slot(pl.col("level")), pl.lit(0)))
 
 
 def _empty(rows: pl.LazyFrame, carried: Sequence[str]) -> pl.LazyFrame:

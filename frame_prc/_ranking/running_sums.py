@@ -36,21 +36,11 @@ TERMS_OF_COUNTS = 2**17
 class Points:
     """The rows at which running sums are wanted, besides the row that opens each segment.
 
-    Parameters
-    ----------
-    chosen
-        Which of the last rows of each score, given the name of the running sum of positives; all
-        of them if it is ``None``.
-    beside_previous
-        Whether they have the sums at the score before, as ``tp_a`` and ``fp_a``.
-    only_hits
-        Whether only scores with positives are wanted, so that other rows can be left out early.
-    only_corners
-        Whether only corners are, so that most other rows can be.
-    each_row
-        Whether rows that count as one are wanted each by itself, without running sums.
-    at
-        The places of the rows wanted, in order, where only few are; each row counts as one.
+    They are the last rows of each score, or those ``chosen`` given the name of the running sum of
+    positives. ``beside_previous`` adds the sums at the score before, ``tp_a`` and ``fp_a``. If
+    ``only_hits``, scores with positives, are wanted, or ``only_corners``, other rows are left out
+    early. ``each_row`` asks for rows that count as one each by itself, without running sums, and
+    ``at`` for some of these by their places, in order.
     """
 
     chosen: Callable[[RankKey, str], pl.Expr] | None = None
@@ -132,15 +122,11 @@ def _counts_of_runs(ranking: Ranking) -> pl.LazyFrame:
 def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Sort the rows, and return running sums at some points.
 
-    Returns
-    -------
-    LazyFrame
-        ``segment``, ``slot``, ``tp``, ``fp``, ``positives``, ``negatives``, ``opens``, in ranking
-        order; each segment begins with the row that opens it. The totals are those of the segment.
-        At steps also ``tp_a`` and ``fp_a``, the sums at the score before. With squares also
-        ``tp_squares, fp_squares, positives_squares, negatives_squares``. With weights also
-        ``n_terms``, the number of terms in the sums of a segment, each of which may round them.
-        With clusters also ``tp_squared, tp_times_fp, fp_squared``, sums over the clusters.
+    Columns are ``segment, slot, tp, fp, positives, negatives, opens``, in ranking order; each
+    segment begins with the row that opens it, and has its totals in each. At steps also ``tp_a``
+    and ``fp_a``, the sums at the score before. With squares also those of the four sums,
+    ``NAME_squares``; with weights ``n_terms``, the number of terms in the sums of a segment, each
+    of which may round them; with clusters ``tp_squared, tp_times_fp, fp_squared``.
     """
     rows = ranking.rows
     shared = rows.kept is not None and rows.many_in_memory and not ranking.carried
@@ -337,12 +323,6 @@ def _with_corners(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     return kept.drop("opens", "ends", "hit")
 
 
-def _rows_of_segment() -> pl.Expr:
-    """Return the number of rows of the segment, from the numbers of the rows that open segments."""
-    at_opening = pl.when("opens").then(pl.col("row").cast(pl.Int64))
-    return at_opening.shift(-1).backward_fill() - at_opening.forward_fill()
-
-
 def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Sum within each segment, as floats would lose the digits of a small one after a large one."""
     key, has_counts = ranking.sorted_key, ranking.rows.has_counts
@@ -363,9 +343,11 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if ranking.squares:
         last |= {"positives_squares": "tp_squares", "negatives_squares": "fp_squares"}
     totals = {name: pl.when("closes").then(sums).backward_fill() for name, sums in last.items()}
-    terms_of_counts = TERMS_OF_COUNTS if has_counts else 0
+    at_opening = pl.when("opens").then(pl.col("row").cast(pl.Int64))
+    n_rows = at_opening.shift(-1).backward_fill() - at_opening.forward_fill()
+    n_terms = n_rows + (TERMS_OF_COUNTS if has_counts else 0)
     picked = points.of(ranked, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
-    summed = picked.with_columns(n_terms=_rows_of_segment() + terms_of_counts, **totals)
+    summed = picked.with_columns(n_terms=n_terms, **totals)
     # The last row of a segment was there for the totals.
     return summed.filter(key.positive()) if points.only_hits else summed
 

@@ -114,7 +114,9 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     if not rows.keys:
         whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
         return Segments(cached(whole.with_columns(segment=pl.lit(0, dtype=pl.Int64))), 1, [])
-    key_range = _key_range(rows)
+    dtype = rows.only_key_dtype
+    of_keys = None if rows.values is None else rows.values["by_0"]
+    key_range = None if dtype is None else range_of(dtype, of_keys)
     if key_range is not None and key_range.size <= limit:
         numbers = None if counts else numbers_in_memory(rows, key_range)
         if numbers is None:
@@ -131,7 +133,6 @@ def find_segments(rows: Rows, limit: int) -> Segments:
 
 
 def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
-    """Return the keys that occur, in order."""
     return rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
 
 
@@ -153,14 +154,6 @@ def _below(limit: int) -> pl.Expr:
     room = max(2**31 // (limit + 1), 1)
     number = _NUMBER.cast(pl.Int64)
     return ((number + 1) * room).cast(pl.Int32 if room > 1 else pl.Int64) // room - 1
-
-
-def _key_range(rows: Rows) -> KeyRange | None:
-    """Return the range of the key, if there is just one and its values are integers underneath."""
-    dtype = rows.only_key_dtype
-    if dtype is None:
-        return None
-    return range_of(dtype, None if rows.values is None else rows.values["by_0"])
 
 
 def range_of(dtype: pl.DataType, values: pl.Series | None) -> KeyRange | None:

@@ -33,16 +33,9 @@ _MOST_VALUES = 5
 class Check:
     """A rule that the rows must keep, as aggregates over all of them.
 
-    Parameters
-    ----------
-    count
-        How many rows break it; 0 where none does.
-    error
-        From the count and the values of ``details`` to the error.
-    details
-        Further aggregates that the error shows.
-    suspect
-        Whether a row may break the rule; ``None`` where only all rows together show it.
+    ``count`` is how many rows break it; the ``error`` is made of this and of further aggregates,
+    the ``details``. ``suspect`` tells a row that may break the rule; it is ``None`` where only all
+    rows together show it.
     """
 
     count: pl.Expr
@@ -117,7 +110,6 @@ def suspects(checks: Sequence[Check]) -> pl.Expr:
 
 
 def _totals(rows: pl.LazyFrame, checks: Sequence[Check]) -> pl.LazyFrame:
-    """Return one row with the count and the details of each check, in order."""
     return rows.select(
         aggregate.alias(f"{place}.{part}")
         for place, check in enumerate(checks)
@@ -204,7 +196,6 @@ def amount_checks(role: str, column: Column) -> list[Check]:
 
 
 def _cluster_check(column: Column) -> Check:
-    """Return the check that every row is in a cluster."""
     hint = "a value that no other row has makes a row a cluster by itself"
     rule = rules.required_rule("cluster", column, pl.col("cluster"), hint)
     subject = role_name("cluster", column)
@@ -230,7 +221,6 @@ def _strata_checks(columns: Columns, column: Column) -> list[Check]:
 
 
 def _binary_check(column: Column) -> Check:
-    """Return the check that numeric truth without ``pos_label=`` is 0 or 1."""
     truth = without_nan(pl.col("truth"), column.dtype)
     broken = rules.binary_rule(column, pl.col("truth")).broken
     score = pl.col("score_0")
@@ -299,7 +289,6 @@ def threshold_check() -> Check:
 
 
 def _overlap_check(keys: Sequence[str]) -> Check:
-    """Return the check that sorted bins do not overlap under one key."""
     after = over(pl.col("low").shift(-1), keys)
     overlapping = pl.col("high") > after
     bounds = (pl.col("low"), pl.col("high"), after)

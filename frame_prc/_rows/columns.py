@@ -160,7 +160,9 @@ def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
     groupings = _groupings(request, [outs for _, outs in items])
     others |= {} if bin_end is None else {"bin_end": bin_end}
     if request.missing == "drop" and len(scores) > 1:
-        scores = _on_common_rows(scores)
+        # A row has the scores of all models or of none.
+        known = [without_nan(c.expression, c.dtype).is_not_null() for c in scores]
+        scores = [replace(c, expression=pl.when(*known).then(c.expression)) for c in scores]
     columns = Columns(request, by, key_dtypes, classes, scores, groupings=groupings, **others)
     _check_no_counts(columns)
     _check_dtypes(columns)
@@ -275,13 +277,10 @@ def _marked(
         mark += "\0"
     expressions = {role: column.expression for role, column in roles.items()}
     if names_of([*keys, *expressions.values()]) == set():
-        expressions = {role: _in_every_row(one) for role, one in expressions.items()}
+        # A frame of constants alone would have one row.
+        in_every_row = pl.when(pl.int_range(pl.len()) >= 0)
+        expressions = {role: in_every_row.then(one) for role, one in expressions.items()}
     return {role: one.alias(f"{mark}{role}") for role, one in expressions.items()}
-
-
-def _in_every_row(constant: pl.Expr) -> pl.Expr:
-    """Repeat a constant for each row: a frame of constants alone would have one row."""
-    return pl.when(pl.int_range(pl.len()) >= 0).then(constant)
 
 
 def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
@@ -306,12 +305,6 @@ def selected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.LazyFrame, Columns]
         scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
         **optional,
     )
-
-
-def _on_common_rows(scores: Sequence[Column]) -> list[Column]:
-    """Return the scores of models, of which a row has all or none."""
-    known = [without_nan(c.expression, c.dtype).is_not_null() for c in scores]
-    return [replace(c, expression=pl.when(*known).then(c.expression)) for c in scores]
 
 
 def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:

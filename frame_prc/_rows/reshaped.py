@@ -95,7 +95,10 @@ def put_side_by_side(
     _check_unique(frame, [*item, _name(model)], row)
     items = frame.group_by(map(named, item), maintain_order=True).agg(
         *(_value(column) for column in values.values()),
-        *(_differs(column).alias(f"\0differs {name}") for name, column in values.items()),
+        *(
+            (_known(column).drop_nulls().n_unique() > 1).alias(f"\0differs {name}")
+            for name, column in values.items()
+        ),
     )
     _check_alike(items, columns, values)
     moved = side_by_side_columns(columns, models)
@@ -136,11 +139,6 @@ def _value(column: Column) -> pl.Expr:
     """Return the value of an item; null if one of its rows has none."""
     complete = _known(column).is_not_null().all()
     return pl.when(complete).then(column.expression.first()).alias(_name(column))
-
-
-def _differs(column: Column) -> pl.Expr:
-    """Return whether the rows of an item have different values."""
-    return _known(column).drop_nulls().n_unique() > 1
 
 
 def _check_unique(frame: pl.DataFrame, names: Sequence[str], row: Column) -> None:
@@ -303,7 +301,6 @@ def _classes(truth: Column, classes: list[Any]) -> tuple[list[pl.Expr], list[pl.
 
 
 def _indicators(truths: list[Column]) -> tuple[list[pl.Expr], list[Check]]:
-    """Return the truth of each label, in one dtype."""
     checks = []
     for i, column in enumerate(truths):
         if column.dtype != pl.Boolean:
@@ -399,7 +396,9 @@ def sampled(
         .with_columns(_starts(seed).alias(_START))
     )
     drawn = _with_probability(ranked, number).filter(_is_drawn())
-    drawn = drawn.with_columns(_stratum()).with_columns(_numbered()).sort(_ROW)
+    # Each stratum gets a number that no other segment has.
+    number_of = pl.struct(_SEGMENT, STRATUM).rle_id().cast(pl.Int64).alias(STRATUM)
+    drawn = drawn.with_columns(_stratum()).with_columns(number_of).sort(_ROW)
     weight = (1 / pl.col(PROBABILITY)).alias(WEIGHT)
     return drawn.select(*map(named, schema), PROBABILITY, weight, STRATUM)
 
@@ -445,8 +444,3 @@ def _stratum() -> pl.Expr:
     place, rows = (one.over(_SEGMENT) for one in (pl.int_range(pl.len()), pl.len().cast(pl.Int64)))
     last = (rows // _ROWS_IN_STRATUM - 1).clip(lower_bound=0)
     return pl.min_horizontal(place // _ROWS_IN_STRATUM, last).alias(STRATUM)
-
-
-def _numbered() -> pl.Expr:
-    """Return a number of each stratum that no other segment has."""
-    return pl.struct(_SEGMENT, STRATUM).rle_id().cast(pl.Int64).alias(STRATUM)

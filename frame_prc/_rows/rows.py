@@ -87,7 +87,7 @@ class Rows(Execution):
         """
         if self.kept is None:
             return make()
-        name = self._name_of(what)
+        name = (id(self.frame), *self.columns.result_keys, what)
         if name not in self.kept:
             self.kept.setdefault(name, (self.frame, make()))
         return cast("ResultT", self.kept[name][1])
@@ -97,9 +97,6 @@ class Rows(Execution):
         if self.kept is None:
             return make()
         return self.keep(what, lambda: make().collect().lazy())
-
-    def _name_of(self, what: Hashable) -> tuple[Hashable, ...]:
-        return (id(self.frame), *self.columns.result_keys, what)
 
     @cached_property
     def keys(self) -> list[str]:
@@ -317,7 +314,8 @@ def _of_source(
     suspect = suspects([] if values is not None else checks_of(columns)).alias("suspect")
     indices = range(len(columns.scores))
     models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
-    usable = _usable(columns) if columns.request.missing == "drop" else None
+    complete = pl.all_horizontal(pl.col("score", *columns.classes).is_not_null())
+    usable = complete if columns.request.missing == "drop" else None
     return Rows(
         frame=concat(models),
         source=source,
@@ -422,14 +420,9 @@ def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
 
 
 def _classes(columns: Columns) -> list[pl.Expr]:
-    """Return the columns with a row's amount of each class."""
     if columns.aggregated:
         # Not strict: a count beyond Int64 is an error of the checks.
         dtype = pl.Float64 if columns.weighted else pl.Int64
         return [pl.col(*columns.classes).cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
     return [is_positive_truth(columns, pl.col("truth")).alias("truth"), *weight]
-
-
-def _usable(columns: Columns) -> pl.Expr:
-    return pl.all_horizontal(pl.col("score", *columns.classes).is_not_null())

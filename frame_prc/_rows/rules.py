@@ -39,18 +39,10 @@ _COMMON_FACTOR = "divide all by a common factor; no ratio changes"
 
 @dataclass(frozen=True, kw_only=True)
 class Rule(Generic[ExprT]):
-    """A rule that every row must keep.
+    """A rule that every row must keep: whether it is ``broken``, and the error of rows that do.
 
-    Parameters
-    ----------
-    broken
-        Whether a row breaks it.
-    value
-        The value of a row that the error shows, if any.
-    subject, complaint
-        The words of the error before and after the number of rows; values follow the latter.
-    allowed, hint, shell_hint
-        The other parts of the error.
+    ``subject`` and ``complaint`` are its words before and after the number of rows; then comes the
+    ``value`` of a row, if any.
     """
 
     broken: ExprT

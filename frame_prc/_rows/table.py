@@ -143,5 +143,4 @@ class Table(ABC):
 
 
 def _key(name: str, schema: pl.Schema, dtype: pl.DataType) -> pl.Expr:
-    """Return a key of a table, or null if it does not have it."""
     return named(name) if name in schema else pl.lit(None, dtype=dtype).alias(name)
