@@ -13,14 +13,7 @@ from frame_prc._ranking.ranking import rank
 from frame_prc._ranking.running_sums import counts_at_ties
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.values import ABOVE, BELOW, Bins
-from frame_prc._rows.checks import (
-    Check,
-    amount_checks,
-    missing_check,
-    threshold_check,
-    with_bin_checks,
-    with_checks,
-)
+from frame_prc._rows import checks as value_checks
 from frame_prc._rows.columns import Column, Columns
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.rules import SQUARES, SUMS, required_rule
@@ -103,10 +96,10 @@ def merge(
     rows = cached(concat([frame.select(columns) for frame in frames]).with_columns(exact))
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
     keys = [name for name in groups if name not in BOUNDS]
-    added = with_checks(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
+    added = value_checks.with_checks(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
     for ends in ((THRESHOLD, BELOW), (ABOVE, THRESHOLD)):
         if {*ends} <= {*names}:
-            added = with_bin_checks(added, rows, ends, [], in_memory=in_memory)
+            added = value_checks.with_bin_checks(added, rows, ends, [], in_memory=in_memory)
     return _ordered(added, list(map(named, keys)), ascending=ascending).select(columns)
 
 
@@ -118,13 +111,17 @@ def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr], *, ascending: bool) -
     return table.sort(*keys, "threshold", descending=descends, nulls_last=nulls_last)
 
 
-def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:
+def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[value_checks.Check]:
     columns = {name: Column(pl.col(name), name, schema[name]) for name in amounts}
-    checks = [check for name, column in columns.items() for check in amount_checks(name, column)]
+    checks = [
+        check
+        for name, column in columns.items()
+        for check in value_checks.amount_checks(name, column)
+    ]
     hint = "counts(...) never leaves them null"
     known = [required_rule(name, c, pl.col(name), hint) for name, c in columns.items()]
-    checks.append(missing_check(known))
-    return [*checks, *([threshold_check()] if schema["threshold"].is_float() else [])]
+    checks.append(value_checks.missing_check(known))
+    return [*checks, *([value_checks.threshold_check()] if schema["threshold"].is_float() else [])]
 
 
 def check_frames(schemas: Sequence[pl.Schema]) -> None:

@@ -15,18 +15,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from frame_prc._curves.areas import (
-    AVERAGE_PRECISION,
-    STEP_AREAS,
-    TIE_BOUNDS,
-    UNDEFINED,
-    AreaSpec,
-    bounds_of_tie,
-    ends,
-    growth,
-    has_area,
-    precision_before,
-)
+from frame_prc._curves import areas
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.counts import ADDABLE, BOUNDS, Counts, check_frames
 from frame_prc._curves.curve import CURVE
@@ -70,13 +59,13 @@ def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> 
     check_frames(schemas)
     names = schemas[0].names()
     amounts = [name for name in names if name in ADDABLE]
-    ends = [name for name in names if name in BOUNDS and name != THRESHOLD]
+    others = [name for name in names if name in BOUNDS and name != THRESHOLD]
     keys = [name for name in names if name not in (*ADDABLE, *BOUNDS)]
-    rows.check_case(engine, keys, [THRESHOLD, *amounts, *ends])
+    rows.check_case(engine, keys, [THRESHOLD, *amounts, *others])
     parts = nw.concat([frame.select(names) for frame in frames]).to_native()
     asked = request(
         score=THRESHOLD,
-        by=[*keys, *ends] or None,
+        by=[*keys, *others] or None,
         missing="unretrieved",
         ascending=ascending,
         **{name: name for name in amounts},
@@ -84,9 +73,9 @@ def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> 
     [counted] = rows.count(engine, parts, asked, amounts, None, squares=True)
     typed = [nw.col(name).cast(counted.amount) for name in amounts]
     tidy = counted.frame.with_columns(*typed, threshold=counted.score)
-    if ends:
-        tidy = tidy.with_columns(nw.col(counted.keys[-1]).alias(ends[0]))
-        counted = _of_bins(counted, tidy, ends[0])
+    if others:
+        tidy = tidy.with_columns(nw.col(counted.keys[-1]).alias(others[0]))
+        counted = _of_bins(counted, tidy, others[0])
     outputs = [name for name in names if name not in keys]
     merged = counted.finish(tidy, outputs, [in_ranking_order(counted)])
     return nw.from_native(merged).select(names).to_native()
@@ -245,7 +234,7 @@ def auc(
     engine: Engine,
     frame: Any,
     request: Request,
-    spec: AreaSpec,
+    spec: areas.AreaSpec,
     outputs: Sequence[str],
     bins: Bins | None,
     calibration: Calibration | None,
@@ -253,16 +242,18 @@ def auc(
     """Return one row per segment and method."""
     [whole] = rows.count(engine, frame, request, [*outputs, rows.ORDER], bins)
     counted, calibration = cut(whole), looked_up(calibration, whole)
-    areas = {
-        method: nw.when(nw.col("grows")).then(STEP_AREAS[method](nw.col)).fill_null(0.0)
+    grown = {
+        method: nw.when(nw.col("grows")).then(areas.STEP_AREAS[method](nw.col)).fill_null(0.0)
         for method in spec.methods
     }
     sums: dict[str, nw.Expr] = {method: total(nw.col(method)) for method in spec.methods}
-    steps = _steps(counted, spec, calibration).with_columns(**areas)
+    steps = _steps(counted, spec, calibration).with_columns(**grown)
     totals = rows.by_segment(steps, counted, sums)
     low, high = spec.recall_range or (0.0, 1.0)
     width = high - low if spec.standardised else 1.0
-    defined = {m: has_area(nw.col, m, calibrated=calibration is not None) for m in spec.methods}
+    defined = {
+        m: areas.has_area(nw.col, m, calibrated=calibration is not None) for m in spec.methods
+    }
     of_methods = [
         {
             "method": nw.lit(method),
@@ -278,7 +269,7 @@ def auc(
     return rows.finish_in_order(table, counted, outputs)
 
 
-def _steps(counted: rows.Counted, spec: AreaSpec, calibration: Calibration | None) -> Frame:
+def _steps(counted: rows.Counted, spec: areas.AreaSpec, calibration: Calibration | None) -> Frame:
     """Return a row per score with its step, which ``grows`` if the score has positives."""
     sums = running_sums(counted, monotone=True, places="envelope" in spec.methods)
     steps = beside_previous(sums, counted)
@@ -287,7 +278,7 @@ def _steps(counted: rows.Counted, spec: AreaSpec, calibration: Calibration | Non
     grows = RETRIEVED & (_TP > _TP_A)
     # Where it does not grow, nulls keep engines from dividing by zero.
     marked = steps.with_columns(grows=grows, tp_a=nw.when(grows).then(_TP_A))
-    bounded = marked.with_columns(**ends(nw.col, spec.recall_range))
+    bounded = marked.with_columns(**areas.ends(nw.col, spec.recall_range))
     return _with_heights(bounded, counted, spec)
 
 
@@ -302,13 +293,15 @@ def beside_previous(sums: Frame, counted: rows.Counted) -> Frame:
     return sums.with_columns(nw.coalesce(before[n], above[n]).alias(f"{n}_a") for n in above)
 
 
-def _with_heights(steps: Frame, counted: rows.Counted, spec: AreaSpec) -> Frame:
+def _with_heights(steps: Frame, counted: rows.Counted, spec: areas.AreaSpec) -> Frame:
     """Add what the methods need beside the ends of a step."""
     grows = nw.when(nw.col("grows"))
     if "trapezoid" in spec.methods:
-        steps = steps.with_columns(precision_a=grows.then(precision_before(nw.col, spec.start)))
+        steps = steps.with_columns(
+            precision_a=grows.then(areas.precision_before(nw.col, spec.start))
+        )
     if "interpolated" in spec.methods:
-        for columns in growth(nw.col, spec.recall_range):
+        for columns in areas.growth(nw.col, spec.recall_range):
             steps = steps.with_columns(**columns)
     if "envelope" in spec.methods:
         at_step = grows.then(precision(_TP, _FP)).otherwise(-1.0)
@@ -317,8 +310,8 @@ def _with_heights(steps: Frame, counted: rows.Counted, spec: AreaSpec) -> Frame:
     return steps
 
 
-_COUNTED = ("n_segments", UNDEFINED)
-_N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(AVERAGE_PRECISION)
+_COUNTED = ("n_segments", areas.UNDEFINED)
+_N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(areas.AVERAGE_PRECISION)
 
 
 def average_precision(
@@ -353,19 +346,19 @@ def areas_of_segments(
     terms = {"area": step_area(nw.col("pos"), nw.col("tp"), nw.col("fp"), _POSITIVES)}
     if bounds:
         sums = beside_previous(sums, counted)
-        for columns in bounds_of_tie(nw.col, weighted=counted.columns.weighted):
+        for columns in areas.bounds_of_tie(nw.col, weighted=counted.columns.weighted):
             sums = sums.with_columns(**columns)
-        terms |= {name: nw.col(name) for name in TIE_BOUNDS}
+        terms |= {name: nw.col(name) for name in areas.TIE_BOUNDS}
     added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
     steps = sums.with_columns(**added_up)
     added = {name: total(nw.col(name)) for name in terms}
     totals = rows.by_segment(steps, counted, added)
-    has_area = _POSITIVES > 0
+    is_defined = _POSITIVES > 0
     if calibration is not None:
-        has_area = has_area & (_NEGATIVES > 0)
-    names = {"area": AVERAGE_PRECISION if calibration is None else CALIBRATED}
+        is_defined = is_defined & (_NEGATIVES > 0)
+    names = {"area": areas.AVERAGE_PRECISION if calibration is None else CALIBRATED}
     table = totals.with_columns(
         *sizes(_POSITIVES, _NEGATIVES),
-        *(nw.when(has_area).then(nw.col(name)).alias(names.get(name, name)) for name in terms),
+        *(nw.when(is_defined).then(nw.col(name)).alias(names.get(name, name)) for name in terms),
     )
     return table if calibration is None else referred(table, counted, calibration)

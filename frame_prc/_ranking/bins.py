@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from frame_prc._ranking.rank_key import Scale, integer
-from frame_prc._ranking.segments import key_bounds
+from frame_prc._ranking.rank_key import Scale
 from frame_prc._request.specs import IntoColumn
 from frame_prc._request.values import Bins
 from frame_prc._rows.checks import check_of
@@ -19,8 +17,7 @@ from frame_prc.exceptions import DataError
 
 _SCORE, _PLACE = pl.col("score"), pl.col("place")
 
-_PLACES = 2**20  # more than the most thresholds
-_SUSPECT = _PLACES - 1
+_SUSPECT = 2**20 - 1  # more than the most thresholds
 
 
 def count_bins(
@@ -50,7 +47,8 @@ def count_bins(
     amounts = _amounts(rows, squares=squares)
     placed = levelled.with_columns(place=place.cast(pl.Int64))
     others = ["cluster"] if clusters else []
-    counted = _grouped(rows, placed, amounts, others)
+    cell = [*rows.keys, "place"]
+    counted = placed.group_by(*cell, *others).agg(**amounts).sort(cell)
     checked = _checked(rows, counted, bins)
     level = _PLACE if bins.ascending else last - _PLACE
     level = pl.when(last >= _PLACE).then(level).cast(pl.UInt32).alias("score")
@@ -61,23 +59,6 @@ def count_bins(
         usable=None,
         n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
     )
-
-
-def _grouped(
-    rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr], others: Sequence[str]
-) -> pl.LazyFrame:
-    key_dtype = None if others else rows.only_key_dtype
-    if key_dtype is None or (bounds := key_bounds(key_dtype)) is None or bounds[1] >= 2**64:
-        return placed.group_by(*rows.keys, "place", *others).agg(**sums).sort(*rows.keys, "place")
-    # A null key becomes a number below every key of 32 or 64 bits.
-    dtype, lowest = (pl.Int64, -(2**40)) if bounds[1] < 2**32 else (pl.Int128, -(2**70))
-    no_key, places = integer(lowest, dtype), integer(_PLACES, dtype)
-    number = pl.col("key_0").to_physical().cast(dtype).fill_null(no_key)
-    both = pl.col("both")
-    counted = placed.group_by(both=number * places + _PLACE.cast(dtype)).agg(**sums).sort("both")
-    number = pl.when(both // places != no_key).then(both // places)
-    key = number.cast(pl.Int64 if key_dtype.is_temporal() else key_dtype).cast(key_dtype)
-    return counted.select(key.alias("key_0"), (both % places).cast(pl.Int64).alias("place"), *sums)
 
 
 def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:

@@ -15,7 +15,7 @@ from layers import also
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import narrow_keys, ranking
+from frame_prc._ranking import narrow_keys
 
 # With a score as low as the last one a key of 64 bits has no room for all bits of these scores.
 AFTER_ONE = nextafter(1.0, inf)
@@ -34,15 +34,14 @@ def _looks():
 def dtypes(monkeypatch):
     """Return the dtypes of the keys that were sorted at once."""
     found = []
-    sort = ranking.sorted_keys
+    sort = narrow_keys.sorted_keys
 
     def spy(keys: pl.LazyFrame) -> pl.DataFrame:
         ordered = sort(keys)
         found.append(ordered["rank_key"].dtype)
         return ordered
 
-    for module in (ranking, narrow_keys):
-        monkeypatch.setattr(module, "sorted_keys", spy)
+    monkeypatch.setattr(narrow_keys, "sorted_keys", spy)
     return found
 
 
@@ -180,14 +179,14 @@ DRAWN = st.lists(
 def narrowed(monkeypatch):
     """Return, for each ranking of rows with numbers, whether its keys have 64 bits."""
     found = []
-    sort = ranking.sorted_with_rows
+    sort = narrow_keys.sorted_with_rows
 
     def spy(*rows, **how):
         ordered = sort(*rows, **how)
         found.append(ordered is not None)
         return ordered
 
-    monkeypatch.setattr(ranking, "sorted_with_rows", spy)
+    monkeypatch.setattr(narrow_keys, "sorted_with_rows", spy)
     return found
 
 
