@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 import polars as pl
 
-from frame_prc._lazy import cached, in_python
+from frame_prc._lazy import cached
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -95,8 +95,10 @@ class Execution:
 
         The result has the ``columns``, or the function ``adds`` them.
         """
+        if self.in_memory:
+            return step(frame.collect(engine="in-memory")).lazy()
         own = frame.collect_schema() if adds else {}
-        return in_python(frame, step, pl.Schema({**own, **columns}), in_memory=self.in_memory)
+        return frame.map_batches(step, schema=pl.Schema({**own, **columns}))
 
     def windowed(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Return a frame with windows or fills, computed now if many rows are in memory.

@@ -8,7 +8,7 @@ those of lazy frames joins and concatenations compute their inputs in turn, on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
@@ -108,29 +108,6 @@ def in_order(values: pl.Expr) -> pl.Expr:
 def mean_in_order(values: pl.Expr) -> pl.Expr:
     """Return the mean of the values of a group, added up in their order."""
     return values.implode().list.mean()
-
-
-def in_batches(
-    lf: pl.LazyFrame, step: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
-) -> pl.LazyFrame:
-    """Apply a function to each batch of rows, at collect.
-
-    It is a step of the plan, since Python inside an expression runs on a thread of the pool.
-    """
-    return lf.map_batches(step, schema=schema, streamable=True)
-
-
-def in_python(
-    lf: pl.LazyFrame,
-    step: Callable[[pl.DataFrame], pl.DataFrame],
-    schema: pl.Schema,
-    *,
-    in_memory: bool,
-) -> pl.LazyFrame:
-    """Apply a function to a whole frame: now if it is in memory, else at collect."""
-    if in_memory:
-        return step(lf.collect(engine="in-memory")).lazy()
-    return lf.map_batches(step, schema=schema)
 
 
 def key_names(count: int) -> list[str]:

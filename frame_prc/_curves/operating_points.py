@@ -91,6 +91,16 @@ def cost(target: Target, col: Col) -> Any:
     return col("fp") * fp + (col("positives") - col("tp")) * fn
 
 
+def costs_per_row(targets: Sequence[Target], order: Any, col: Col) -> list[Any]:
+    """Return the cost per row of each target that is one, in its own rows, and null in others."""
+    n, when = col("positives") + col("negatives"), library(order).when
+    return [
+        when(order == place).then(cost(target, col) / n)
+        for place, target in enumerate(targets)
+        if target.criterion == "cost"
+    ]
+
+
 def rates(col: Col, beta: Any) -> dict[str, Any]:
     """Return the columns of an operating point that follow from its counts."""
     tp, fp, positives, negatives = (col(n) for n in ("tp", "fp", "positives", "negatives"))
@@ -421,17 +431,11 @@ def misses() -> pl.Expr:
 
 
 def _expected_cost(targets: Sequence[Target]) -> pl.Expr:
-    """Return the cost per row in the rows of such targets, and null in others."""
-    n = _POSITIVES + _NEGATIVES
     # Of thresholds that were chosen on other rows, the target is known as text.
     fp_cost, fn_cost = given_thresholds.costs_of(pl.col("target"))
-    held = (pl.col("fp") * fp_cost + (_POSITIVES - _TP) * fn_cost) / n
-    costs = [
-        pl.when(pl.col("order") == place).then(cost(target, pl.col) / n)
-        for place, target in enumerate(targets)
-        if target.criterion == "cost"
-    ]
+    held = (pl.col("fp") * fp_cost + (_POSITIVES - _TP) * fn_cost) / (_POSITIVES + _NEGATIVES)
     is_given = pl.col("order") >= len(targets)
+    costs = costs_per_row(targets, pl.col("order"), pl.col)
     return pl.coalesce(*costs, pl.when(is_given).then(held))
 
 

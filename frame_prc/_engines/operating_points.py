@@ -57,7 +57,8 @@ def operating_points(
         decisions.check_counts(counted.columns)
     tidy = table_of_targets(counted, targets, interval)
     if decisions.has_cost(targets):
-        tidy = tidy.with_columns(expected_cost=_expected_cost(targets))
+        costs = decisions.costs_per_row(targets, nw.col(rows.ORDER), nw.col)
+        tidy = tidy.with_columns(expected_cost=nw.coalesce(*costs))
     if ASCENDING in outputs:
         tidy = tidy.with_columns(nw.lit(True, nw.Boolean).alias(ASCENDING))
     return rows.finish_in_order(tidy, counted, outputs)
@@ -234,13 +235,3 @@ def _status() -> nw.Expr:
 def _limits(level: float) -> dict[str, nw.Expr]:
     sides = [limits_of_share(nw.col("tp"), nw.col(misses), level) for misses in ("fp", "fn")]
     return dict(zip(LIMITS, (end for side in sides for end in side.values()), strict=True))
-
-
-def _expected_cost(targets: Sequence[Target]) -> nw.Expr:
-    """Return the cost per row in the rows of such targets, and null in others."""
-    n, found = nw.col("positives") + nw.col("negatives"), nw.lit(None, nw.Float64)
-    for place, target in enumerate(targets):
-        if target.criterion == "cost":
-            is_target = nw.col(rows.ORDER) == place
-            found = nw.when(is_target).then(decisions.cost(target, nw.col) / n).otherwise(found)
-    return found

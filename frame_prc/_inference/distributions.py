@@ -16,8 +16,6 @@ from statistics import NormalDist
 
 import polars as pl
 
-from frame_prc._lazy import in_batches
-
 _TINY = 1e-300  # stands for 0 in a denominator
 _CONVERGED = 1e-16
 _PRECISE = 1e-12  # of a step that doubles the number of digits
@@ -194,7 +192,7 @@ def with_exact_limits(trials: pl.LazyFrame, tail: float) -> pl.LazyFrame:
         return frame.hstack(pl.DataFrame(found, schema=_LIMITS, orient="row"))
 
     schema = pl.Schema({**trials.collect_schema(), **_LIMITS})
-    return in_batches(trials, limits, schema)
+    return trials.map_batches(limits, schema=schema, streamable=True)
 
 
 def _limits(

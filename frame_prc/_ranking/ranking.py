@@ -22,7 +22,7 @@ from frame_prc._rows.rules import SUMS
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 
 # Rows are counted before they are sorted if, by a sample of so many, each score has so many rows.
-_LARGER_SAMPLE, _ROWS_PER_SCORE = 10_000, 20
+_LARGER_SAMPLE, _ROWS_PER_SCORE = 10_000, 100
 
 
 @dataclass(frozen=True)

@@ -38,15 +38,14 @@ class Points:
 
     They are the last rows of each score, or those ``chosen`` given the name of the running sum of
     positives. ``beside_previous`` adds the sums at the score before, ``tp_a`` and ``fp_a``. If
-    ``only_hits``, scores with positives, are wanted, or ``only_corners``, other rows are left out
-    early. ``each_row`` asks for rows that count as one each by itself, without running sums, and
-    ``at`` for some of these by their places, in order.
+    ``only_hits`` are wanted, scores with positives, other rows are left out early. ``each_row``
+    asks for rows that count as one each by itself, without running sums, and ``at`` for some of
+    these by their places, in order.
     """
 
     chosen: Callable[[RankKey, str], pl.Expr] | None = None
     beside_previous: bool = False
     only_hits: bool = False
-    only_corners: bool = False
     each_row: bool = False
     at: pl.Series | None = field(default=None, compare=False)
 
@@ -90,7 +89,7 @@ def _is_step(key: RankKey, found: str) -> pl.Expr:
 
 
 TIES = Points()
-CORNERS = Points(chosen=_is_corner, only_corners=True)
+CORNERS = Points(chosen=_is_corner)
 STEPS = Points(chosen=_is_step, beside_previous=True)
 HITS = Points(only_hits=True)
 EACH_ROW = Points(each_row=True)
@@ -248,8 +247,6 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
         return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
     if points.beside_previous:
         return _steps_of_rows(ranking, ranked)
-    if points.only_corners:
-        ranked = _with_corners(ranking, ranked)
     summed = ranked.with_columns(found=key.positive().cast(pl.Int64).cum_sum())
     if points.at is not None:
         return summed.select(pl.all().gather(points.at))
@@ -306,21 +303,6 @@ def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     seen_a = pl.when(begins).then(pl.col("seen").cast(pl.Int64) - 1).forward_fill()
     summed = kept.with_columns(found=key.positive().cum_sum(), seen_a=seen_a)
     return summed.filter(is_hit(key)).with_columns(found_a=pl.col("found").shift(1))
-
-
-def _with_corners(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
-    """Return all positive rows, and few others, among which are the corners.
-
-    A score of a single negative before another one is no corner, unless it is the first of its
-    segment or the last that is retrieved.
-    """
-    key, ends, hit = ranking.sorted_key, pl.col("ends"), pl.col("hit")
-    is_last = key.unretrieved().shift(-1) if ranking.may_lack_scores else pl.lit(value=False)
-    marked = ranked.with_columns(key.opens(), ends=key.ends_tie(), hit=key.positive())
-    beside_hit = hit.shift(-1, fill_value=True) | pl.col("opens").shift(1)
-    beside_tie = ~ends.shift(1) | ~ends.shift(-1, fill_value=True)
-    kept = marked.filter(hit | (ends & (beside_hit | beside_tie | is_last)))
-    return kept.drop("opens", "ends", "hit")
 
 
 def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:

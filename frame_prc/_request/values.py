@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from frame_prc._formulas import unsigned_zero
-from frame_prc._lazy import in_batches
 
 # --- labels of classes -------------------------------------------------------------------------
 
@@ -212,9 +211,11 @@ class Bins:
             place = thresholds.search_sorted(score, side="right").cast(pl.Int32) - 1
         if in_memory:
             return frame.with_columns(level=place)
-        # search_sorted alone would bring the whole column into memory.
+        # search_sorted alone would bring the whole column into memory, and Python inside an
+        # expression runs on a thread of the pool.
         schema = pl.Schema({**frame.collect_schema(), "level": pl.Int32()})
-        return in_batches(frame, lambda batch: batch.with_columns(level=place), schema)
+        with_place = lambda batch: batch.with_columns(level=place)  # noqa: E731
+        return frame.map_batches(with_place, schema=schema, streamable=True)
 
     def _even_level(self, score: pl.Expr) -> pl.Expr:
         """Round to the nearest threshold, and step away from it if the score does not reach it."""

@@ -20,7 +20,6 @@ from frame_prc._frames.border import (
     wrapped,
 )
 from frame_prc._frames.pandas_frames import Labels
-from frame_prc._lazy import in_python
 from frame_prc._request.hints import install_hint, refuses_unknown
 from frame_prc._request.options import confidence
 from frame_prc._request.roles import (
@@ -265,7 +264,7 @@ class Evaluated(Generic[FrameT]):
         if source.in_memory:
             planned = compared(computed(long)).lazy()
         else:
-            planned = in_python(long, compared, schema, in_memory=False)
+            planned = long.map_batches(compared, schema=schema)
         return self._like_frame(source.result(planned, made))
 
     def _like_frame(self, result: Any) -> FrameT:
