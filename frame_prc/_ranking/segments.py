@@ -114,9 +114,9 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     if not rows.keys:
         whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
         return Segments(cached(whole.with_columns(segment=pl.lit(0, dtype=pl.Int64))), 1, [])
-    dtype = rows.only_key_dtype
-    of_keys = None if rows.values is None else rows.values["by_0"]
-    key_range = None if dtype is None else range_of(dtype, of_keys)
+    dtype, key_range = rows.only_key_dtype, None
+    if dtype is not None:
+        key_range = range_of(dtype, None if rows.values is None else rows.values["by_0"])
     if key_range is not None and key_range.size <= limit:
         numbers = None if counts else numbers_in_memory(rows, key_range)
         if numbers is None:
