@@ -22,31 +22,20 @@ ResultT = TypeVar("ResultT")
 
 
 class Sizes(NamedTuple):
-    """From which sizes on more is done than to run a plan; tests set them all to small ones.
+    """From which sizes on more is done than to run a plan; tests set them all to small ones."""
 
-    Parameters
-    ----------
-    few
-        With fewer rows, most optimizations of a plan, or a look at the scores, take longer than
-        they save.
-    many
-        With fewer rows, computing a part of a plan before the rest costs more than it saves.
-    keys
-        So many keys a set of Python finds in less time than a plan of Polars takes.
-    stretch
-        Of shorter stretches of rows, a call of NumPy for each takes longer than a window of Polars.
-    group
-        With fewer rows per stretch, Polars groups as fast as NumPy.
-    part
-        So many places, as integers of 64 bits, fit a processor's cache; and columns of so many rows
-        take little memory, which the next part of the rows takes again.
-    """
-
+    # With fewer rows, most optimizations of a plan, or a look at the scores, take longer than they
+    # save; and with fewer than many, so does computing a part of a plan before the rest.
     few: int = 20_000
     many: int = 200_000
+    # So many keys a set of Python finds in less time than a plan of Polars takes.
     keys: int = 5_000
+    # Of shorter stretches of rows, a call of NumPy for each takes longer than a window of Polars;
+    # and with fewer rows per stretch than those of a group, Polars groups as fast.
     stretch: int = 1_000
     group: int = 10_000
+    # So many places, as integers of 64 bits, fit a processor's cache; and columns of so many rows
+    # take little memory, which the next part of the rows takes again.
     part: int = 2**18
 
 

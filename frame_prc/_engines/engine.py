@@ -3,9 +3,8 @@
 Queries of DuckDB and Spark can fail with a text of ours, by a function in their SQL. Most backends
 of Ibis cannot, so an Ibis table is checked at the call.
 
-Nothing is imported for the user: whoever has a DuckDB relation, a PySpark DataFrame or an Ibis
-table has imported its package already. :mod:`frame_prc._engines.plans` plans what happens inside an
-engine.
+Nothing is imported for the user: whoever has a frame of an engine has imported its package already.
+:mod:`frame_prc._engines.plans` plans what happens inside an engine.
 """
 
 from __future__ import annotations

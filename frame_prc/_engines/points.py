@@ -190,19 +190,13 @@ def within_range(counted: Counted) -> list[str]:
 def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool = False) -> Frame:
     """Add running sums and totals to the counts.
 
-    DuckDB adds up the floats of each row's sum in a different order: from row to row a sum of
-    weights may fall, or rise where nothing is added, in its last digit. ``monotone`` corrects that.
-
-    Returns
-    -------
-    LazyFrame
-        Also ``tp``, ``fp``, ``positives`` and ``negatives``. With ``places`` also ``first`` (the
-        highest score of its segment), ``next_hits`` (whether there are positives at the next score
-        below; null where there is no such score), and ``place``, which ascends while scores
-        descend, within a range. Spark would leave them out of its plan if nothing reads them, but
-        it takes time to write them down. What streams also has ``point``; if ``hits`` are all that
-        is wanted, it has fewer points, and ``own_scores``. If each row is a point, ``at_pos`` and
-        others are the counts of its score.
+    These are ``tp``, ``fp``, ``positives`` and ``negatives``. DuckDB adds up the floats of each
+    row's sum in a different order: from row to row a sum of weights may fall, or rise where nothing
+    is added, in its last digit. ``monotone`` corrects that. ``places`` adds ``first`` (the highest
+    score of its segment), ``next_hits`` (whether there are positives at the next score below; null
+    without one), and ``place``, which ascends while scores descend, within a range. What streams
+    has ``point`` too; if ``hits`` are all that is wanted, it has fewer points, and ``own_scores``.
+    If each row is a point, ``at_pos`` and others are the counts of its score.
     """
     if counted.ranges is not None:
         return _running_in_ranges(counted, counted.ranges, places=places)
