@@ -2,31 +2,20 @@
 
 Each value is far from the next one, so most of the time goes by in waiting for memory: all threads
 take a part. NumPy waits least, as it asks the system for large pages, and sums stretches in one
-pass. It is optional: without it, Polars gives the same results. Weights are looked up, added up and
-left out part by part, in the order of the rows: a part stays in the processor's cache, and the
-memory of one serves for the next.
+pass. It is optional: without it, Polars gives the same results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from frame_prc import _execution
-from frame_prc._execution import has_numpy, on_each_thread, together
+from frame_prc._execution import has_numpy, together
 from frame_prc._lazy import beside
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from frame_prc._ranking.narrow_keys import OrderedRows
-
-    Array: TypeAlias = np.ndarray[Any, Any]
 
 # --- by place -------------------------------------------------------------------------------------
 
@@ -88,7 +77,7 @@ def _is_plain(values: pl.Series) -> bool:
 _MOST_GROUPS = 8
 
 
-def _long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
+def long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
     """Return where the stretches of each part begin, and where the last of them ends."""
     if len(begins) * _execution.SIZES.stretch > end:
         return None
@@ -127,91 +116,3 @@ def group_totals(
         return frame.select(number.alias("stretch"), **totals)
 
     return pl.concat(together([partial(of_stretch, *ends) for ends in pairwise(places)]))
-
-
-# --- running sums of weights ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The rows of some segments that follow one another, with those that open them.
-
-    ``ends`` are the numbers of the rows that open segments, and of the row after the last. These
-    have no weight, and are positive. The memory of ``weights`` is that of the next part too.
-    """
-
-    ends: Array
-    keys: Array
-    weights: Array
-    positive: Array
-
-
-def weight_sums(ordered: OrderedRows, *, only_positive: bool, squares: bool) -> pl.DataFrame | None:
-    """Return running sums of the weights of both classes in each segment."""
-    parts = _long_parts(ordered.opening, len(ordered.keys))
-    if parts is None:
-        return None
-
-    def of_parts(share: Sequence[pl.Series]) -> list[dict[str, Array]]:
-        return [
-            _sums(part, only_positive=only_positive, squares=squares)
-            for part in _read(ordered, share)
-        ]
-
-    found = on_each_thread(parts, of_parts)
-    # Made here, not on those threads: making a frame holds Python's lock.
-    sums = pl.concat([pl.DataFrame(columns) for share in found for columns in share])
-    others = ordered.values.drop("weight")
-    if not others.width:
-        return sums
-    # Rows that open segments get the values of some row.
-    row = ordered.key.rows_in(sums["rank_key"])
-    return sums.with_columns(looked_up(column, row) for column in others)
-
-
-def _read(ordered: OrderedRows, parts: Sequence[pl.Series]) -> Iterator[_Part]:
-    """Yield the rows of each part, of which one thread looks at one after the other."""
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    keys, weights = ordered.keys.to_numpy(), ordered.values["weight"].to_numpy()
-    longest = max(part[-1] - part[0] for part in parts)
-    all_bits, all_weights = np.empty(longest, np.uint64), np.empty(longest)
-    for part in parts:
-        first, stop = part[0], part[-1]
-        ends, key = (part - first).to_numpy(), keys[first:stop]
-        bits, weight = all_bits[: len(key)], all_weights[: len(key)]
-        np.bitwise_and(key, np.uint64(ordered.key.class_size - 1), out=bits)
-        # With "raise", NumPy would fill a copy first. No number is beyond the weights.
-        np.take(weights, bits.view(np.int64), out=weight, mode="clip")
-        weight[ends[:-1]] = 0  # the rows that open segments have a number, but no weight
-        np.bitwise_and(key, np.uint64(ordered.key.class_size), out=bits)
-        yield _Part(ends, key, weight, bits != 0)
-
-
-def _sums(part: _Part, *, only_positive: bool, squares: bool) -> dict[str, Array]:
-    """Return the sums at the rows of a part, or at the positive ones."""
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    places: Array | slice = slice(None)
-    if only_positive:  # they are fewer, and all that adds true positives
-        places = np.flatnonzero(part.positive)
-        gains, ends_of_gains = part.weights[places], np.searchsorted(places, part.ends)
-        part.weights[places] = 0
-        losses = part.weights
-    else:
-        gains, ends_of_gains = part.weights * part.positive, part.ends
-        losses = part.weights - gains
-    n_rows = np.diff(ends_of_gains)
-    sums = {"rank_key": part.keys[places], "n_terms": np.repeat(np.diff(part.ends), n_rows)}
-    classes = (
-        ("tp", "positives", gains, ends_of_gains, slice(None)),
-        ("fp", "negatives", losses, part.ends, places),
-    )
-    for suffix in ("_squares", "") if squares else ("",):
-        for name, total, amounts, ends, wanted in classes:
-            running = amounts**2 if suffix else amounts
-            for start, stop in pairwise(ends.tolist()):
-                np.cumsum(running[start:stop], out=running[start:stop])
-            sums[f"{name}{suffix}"] = running[wanted]
-            sums[f"{total}{suffix}"] = np.repeat(running[ends[1:] - 1], n_rows)
-    return sums

@@ -15,8 +15,7 @@ import polars as pl
 
 from frame_prc._execution import has_numpy
 from frame_prc._lazy import remembered
-from frame_prc._ranking.narrow_keys import repeats_scores
-from frame_prc._ranking.places import weight_sums
+from frame_prc._ranking.narrow_keys import repeats_scores, weight_sums
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
 
