@@ -28,45 +28,7 @@ from frame_prc.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from frame_prc.evaluation.verbs import (
-        Draws,
-        Evaluation,
-        Top,
-        auc,
-        average,
-        average_precision,
-        average_precision_expr,
-        band,
-        compare_models,
-        compare_segments,
-        counts,
-        curve,
-        evaluate,
-        find_segments,
-        heterogeneity,
-        influence,
-        iso_f1,
-        merge_counts,
-        monitor,
-        one_vs_rest,
-        operating_points,
-        plot,
-        plot_scores,
-        plot_summary,
-        plot_table,
-        prediction_powered,
-        quantile_thresholds,
-        reliability,
-        report,
-        sample_size,
-        sample_to_label,
-        shrunk,
-        summary,
-        summary_to_matplotlib,
-        threshold_table,
-        to_matplotlib,
-        write_ggplot,
-    )
+    from frame_prc.evaluation.verbs import *
 
 __all__ = [
     "ColumnError",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frame_prc.namespace import PrcExpr, PrcFrame
 
 
-def verbs_of_frame(frame: Any) -> PrcFrame[Any]:
+def verbs_of_frame(frame: Any) -> PrcFrame:
     """Return the verbs of a frame as methods: what ``frame.prc`` is."""
     from frame_prc.namespace import PrcFrame  # noqa: PLC0415 - at the first use
 

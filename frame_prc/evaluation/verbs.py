@@ -10,11 +10,11 @@ from inspect import Parameter, Signature, signature
 from typing import Any
 
 from frame_prc._request.hints import check_call, check_complete, not_of_lines
-from frame_prc._request.specs import Draws, Top
+from frame_prc._request.specs import Draws, Top  # noqa: F401 - the package has them from here
 from frame_prc.evaluation.base import Level
 from frame_prc.evaluation.columns import with_columns
 from frame_prc.evaluation.evaluation import Evaluation, evaluate
-from frame_prc.evaluation.helpers import (
+from frame_prc.evaluation.helpers import (  # noqa: F401 - as above
     average_precision_expr,
     iso_f1,
     merge_counts,
@@ -69,69 +69,15 @@ def _parameters(method: Callable[..., Any]) -> list[Parameter]:
     return [_FRAME, *leading, *PARAMETERS, *options]
 
 
-auc = forward(Evaluation.auc)
-average = forward(Evaluation.average)
-average_precision = forward(Evaluation.average_precision)
-band = forward(Evaluation.band)
-compare_models = forward(Evaluation.compare_models)
-compare_segments = forward(Evaluation.compare_segments)
-counts = forward(Evaluation.counts)
-curve = forward(Evaluation.curve)
-find_segments = forward(Evaluation.find_segments)
-heterogeneity = forward(Evaluation.heterogeneity)
-influence = forward(Evaluation.influence)
-monitor = forward(Evaluation.monitor)
-operating_points = forward(Evaluation.operating_points)
-plot = forward(Evaluation.plot)
-plot_scores = forward(Evaluation.plot_scores)
-plot_summary = forward(Evaluation.plot_summary)
-prediction_powered = forward(Evaluation.prediction_powered)
-reliability = forward(Evaluation.reliability)
-report = forward(Evaluation.report)
-sample_size = forward(Evaluation.sample_size)
-shrunk = forward(Evaluation.shrunk)
-summary = forward(Evaluation.summary)
-summary_to_matplotlib = forward(Evaluation.summary_to_matplotlib)
-threshold_table = forward(Evaluation.threshold_table)
-to_matplotlib = forward(Evaluation.to_matplotlib)
-write_ggplot = forward(Evaluation.write_ggplot)
-
-__all__ = [
-    "Draws",
-    "Evaluation",
-    "Top",
-    "auc",
-    "average",
-    "average_precision",
-    "average_precision_expr",
-    "band",
-    "compare_models",
-    "compare_segments",
-    "counts",
-    "curve",
-    "evaluate",
-    "find_segments",
-    "heterogeneity",
-    "influence",
-    "iso_f1",
-    "merge_counts",
-    "monitor",
-    "one_vs_rest",
-    "operating_points",
-    "plot",
-    "plot_scores",
-    "plot_summary",
-    "plot_table",
-    "prediction_powered",
-    "quantile_thresholds",
-    "reliability",
-    "report",
-    "sample_size",
-    "sample_to_label",
-    "shrunk",
-    "summary",
-    "summary_to_matplotlib",
-    "threshold_table",
-    "to_matplotlib",
-    "write_ggplot",
-]
+# In the order in which help lists them, which is that of the commands.
+_NAMES = (
+    "average_precision", "average", "curve", "summary", "compare_models", "compare_segments",
+    "heterogeneity", "shrunk", "find_segments", "monitor", "sample_size", "influence",
+    "operating_points", "threshold_table", "reliability", "counts", "plot", "plot_scores",
+    "plot_summary", "write_ggplot", "report", "to_matplotlib", "summary_to_matplotlib", "auc",
+    "band", "prediction_powered",
+)  # fmt: skip
+METHODS = [forward(getattr(Evaluation, name)) for name in _NAMES]
+globals().update((method.__name__, method) for method in METHODS)
+# What a frame has as methods.
+OF_FRAMES = (evaluate, *METHODS, plot_table, one_vs_rest, quantile_thresholds, sample_to_label)

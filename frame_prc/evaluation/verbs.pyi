@@ -1,7 +1,7 @@
 # Types of the one-liners, written by .ci/stubs from the methods of an evaluation.
 import datetime as dt
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -44,6 +44,8 @@ from frame_prc.evaluation.helpers import plot_table as plot_table
 from frame_prc.evaluation.helpers import quantile_thresholds as quantile_thresholds
 from frame_prc.evaluation.helpers import sample_to_label as sample_to_label
 from frame_prc.evaluation.roles import Roles
+
+OF_FRAMES: tuple[Callable[..., Any], ...]
 
 def auc(
     frame: FrameT,

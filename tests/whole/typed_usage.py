@@ -14,7 +14,6 @@ import polars.selectors as cs
 import frame_prc
 from frame_prc import Draws
 from frame_prc._charts.on_axes import Drawn
-from frame_prc.namespace import PrcFrame
 
 
 def every_kind_of_frame_comes_out_as_it_went_in(
@@ -62,9 +61,6 @@ def methods_are_typed_by_the_frame(
     assert_type(frame_prc.evaluate(pdf, "truth", "score").collect().counts(), pd.DataFrame)
     assert_type(frame_prc.evaluate(relation, "truth", "score").collect().counts(), pl.DataFrame)
     assert_type(frame_prc.evaluate(df, "truth", "score", ci=0.9).report("page.html"), list[Path])
-    assert_type(PrcFrame(df).evaluate("truth", "score").curve(), pl.DataFrame)
-    assert_type(PrcFrame(lf).average_precision("truth", "score", by="week"), pl.LazyFrame)
-    assert_type(PrcFrame(lf).quantile_thresholds("score", 200), list[float])
     frame_prc.evaluate(df, "truth", "score").curve(keep="corner")  # type: ignore[arg-type]
     frame_prc.evaluate(df, "truth", "score", missing="ignore")  # type: ignore[arg-type]
 
