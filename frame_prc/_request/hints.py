@@ -7,13 +7,13 @@ packages of an extra instead, which can be installed from anywhere.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import wraps
 from importlib.util import find_spec
-from inspect import CO_VARARGS, CO_VARKEYWORDS
+from inspect import Parameter, Signature, signature
 from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import polars as pl
@@ -167,6 +167,7 @@ _ALSO_CALLED = {
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
 _MOST_VERBS = 4  # in a hint
+_SUBJECTS = ("frame", "self")  # which a method passes itself
 # What there is instead of a parameter that no verb has.
 _INSTEAD = {
     "ax": "to_matplotlib(ax=) and summary_to_matplotlib(ax=) draw on axes of Matplotlib",
@@ -207,58 +208,45 @@ _VERBS_ALSO_CALLED = {
     "roc_curve": "plot(..., roc=True)",
 }
 # The verbs that have a parameter, by its name.
-_verbs: defaultdict[str, list[str]] = defaultdict(list)
+_verbs: defaultdict[str, set[str]] = defaultdict(set)
 
 
-def check_call(
-    called: str,
-    own: Sequence[str],
-    places: Sequence[str],
-    args: Sequence[object],
-    named: Iterable[str],
-) -> None:
-    """Refuse an unknown parameter, with a hint at the right name, one given twice, and too many."""
-    for name in named:
-        if name not in own and name not in places:
-            raise _unknown(called, name, own)
-    if len(args) > len(places):
-        raise _too_many(called, args[len(places)], places, own)
-    for name in places[: len(args)]:
-        if name in named:
-            order = ", ".join(one for one in places if one not in ("self", "frame"))
-            said = f"{called}() got {name}= twice, by its place and by its name"
-            raise ParameterError(said, f"{order} in this order, each once")
+def refuses_unknown(function: FunctionT, parameters: Sequence[Parameter] = ()) -> FunctionT:
+    """Return a function that refuses an unknown parameter, with a hint at the right name.
 
-
-def check_complete(called: str, required: Sequence[str], given: Collection[str]) -> None:
-    """Raise an error if a call lacks parameters that have no default."""
-    if lacking := [name for name in required if name not in given]:
-        call = f"{called}(..., {', '.join(f'{name}=...' for name in lacking)})"
-        raise ParameterError(f"{called}() lacks {' and '.join(map(repr, lacking))}", hint=call)
-
-
-def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:
-    """Return a function that refuses an unknown parameter, with a hint at the right name."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    subject = {"frame", "self"} & {*names[:1]}  # a method passes it itself
-    own = [name for name in (*names, *others) if name not in subject]
-    places = names[: code.co_argcount]
+    It also refuses one that is given twice, too many, and too few. With ``parameters`` these are
+    its signature.
+    """
+    called, taken = function.__name__, parameters or [*signature(function).parameters.values()]
+    kinds = {one.kind for one in taken}
+    single = [one for one in taken if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    places = [one.name for one in single if one.kind is one.POSITIONAL_OR_KEYWORD]
+    own = [one.name for one in single if one.name not in _SUBJECTS]
+    required = [one.name for one in single if one.default is one.empty and one.name != "self"]
     for name in own:
-        _verbs[name].append(function.__name__)
-    optional = {*places[len(places) - len(function.__defaults__ or ()) :]}
-    optional |= {"self", *(function.__kwdefaults__ or ())}
-    required = [name for name in names if name not in optional]
-    takes_any = bool(code.co_flags & CO_VARARGS)
-    takes_line = bool(code.co_flags & CO_VARKEYWORDS) and not others
+        _verbs[name].add(called)
 
     @wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        named = not_of_lines(kwargs) if takes_line else kwargs
-        check_call(function.__name__, own, places, () if takes_any else args, named)
-        check_complete(function.__name__, required, {*places[: len(args)], *kwargs})
-        return function(*args, **kwargs)
+    def checked(*args: Any, **named: Any) -> Any:
+        for name in not_of_lines(named) if Parameter.VAR_KEYWORD in kinds else named:
+            if name not in own and name not in places:
+                raise ParameterError(
+                    f"{called}() has no parameter {name}=", _by_name(own) or None, _hint(name, own)
+                )
+        if len(args) > len(places) and Parameter.VAR_POSITIONAL not in kinds:
+            raise _too_many(called, args[len(places)], places, own)
+        placed = places[: len(args)]
+        if twice := next((name for name in placed if name in named), None):
+            order = ", ".join(name for name in places if name not in _SUBJECTS)
+            said = f"{called}() got {twice}= twice, by its place and by its name"
+            raise ParameterError(said, f"{order} in this order, each once")
+        if lacking := [name for name in required if name not in placed and name not in named]:
+            call = f"{called}(..., {', '.join(f'{name}=...' for name in lacking)})"
+            raise ParameterError(f"{called}() lacks {' and '.join(map(repr, lacking))}", hint=call)
+        return function(*args, **named)
 
+    if parameters:
+        checked.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return cast("FunctionT", checked)
 
 
@@ -295,12 +283,6 @@ def name_hint(name: str, known: Sequence[str]) -> str | None:
     return measure_hint(name) or (f"did you mean {meant}?" if meant else None)
 
 
-def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
-    return ParameterError(
-        f"{called}() has no parameter {name}=", _by_name(own) or None, _hint(name, own)
-    )
-
-
 def _by_name(parameters: Sequence[str]) -> str:
     return ", ".join(f"{name}=" for name in parameters)
 
@@ -313,7 +295,7 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
         return f"points={{{name!r}: 0.5}} marks such a point"
     if meant in own:
         return f"did you mean {meant}=?"
-    verbs = _verbs.get(meant, [])
+    verbs = _verbs.get(meant, set())
     if "evaluate" in verbs:
         return f"{meant}= is named once, in evaluate()"
     if verbs:

@@ -311,7 +311,7 @@ def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     elif (listed := column_list(score)) is not None:
         for column in listed:
             check_column("score", column)
-        models = [(_name(column), column) for column in listed]
+        models = [(name_of(column), column) for column in listed]
     else:
         return {None: cast("IntoColumn", score)}
     if not models:
@@ -320,7 +320,8 @@ def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     return dict(models)
 
 
-def _name(column: IntoColumn) -> str:
+def name_of(column: IntoColumn) -> str:
+    """Return the name of a column, or the text of an expression that has none of its own."""
     if isinstance(column, pl.Expr):
         # Several columns have no single name; find_column() refuses them.
         return column.meta.output_name(raise_if_undetermined=False) or str(column)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-from inspect import Signature, signature
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack, overload
 
 import polars as pl
@@ -13,7 +12,7 @@ from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
 from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.hints import name_hint, refuses_unknown
-from frame_prc._request.roles import check_whole_strata
+from frame_prc._request.roles import check_whole_strata, name_of
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.base import engine_plans, level_of
@@ -199,9 +198,9 @@ class Evaluation(
         """Return what a reader wants to know before the first number, by name."""
         try:
             asked, columns = self._request, None if self._engine else self._columns
-            models = [name or _text(score) for name, score in asked.models.items()]
+            models = [name or name_of(score) for name, score in asked.models.items()]
             facts = {"model" if len(models) == 1 else "models": ", ".join(map(str, models))}
-            keys = [*map(_text, asked.keys)] if columns is None else [*columns.key_dtypes]
+            keys = [*map(name_of, asked.keys)] if columns is None else [*columns.key_dtypes]
             if columns is None or not self._source.in_memory:
                 facts["segments"] = f"by {', '.join(keys)}" if keys else "all rows"
                 facts["rows"] = "not read yet"
@@ -250,16 +249,9 @@ class Evaluation(
         if rows.model_keys:
             return few[rows.model_keys[0]].cast(pl.String).fill_null("null").to_list()
         [(name, score)] = self._request.models.items()
-        return [name or _text(score)] * few.height
+        return [name or name_of(score)] * few.height
 
 
-def _text(column: IntoColumn) -> str:
-    if isinstance(column, pl.Expr):
-        return column.meta.output_name(raise_if_undetermined=False) or str(column)
-    return column
-
-
-@partial(refuses_unknown, others=tuple(Roles.__annotations__))
 def evaluate(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -324,5 +316,5 @@ def evaluate(
 
 
 _frame, _, _, _ci, _ = signature(evaluate).parameters.values()
-evaluate.__signature__ = Signature([_frame, *PARAMETERS, _ci])  # type: ignore[attr-defined]
+evaluate = refuses_unknown(evaluate, [_frame, *PARAMETERS, _ci])
 evaluate.__doc__ = with_roles(evaluate.__doc__)

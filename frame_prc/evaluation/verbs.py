@@ -6,10 +6,10 @@ Their types are in ``verbs.pyi``, which ``.ci/stubs`` writes from the methods.
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, signature
 from typing import Any
 
-from frame_prc._request.hints import check_call, check_complete, not_of_lines
+from frame_prc._request.hints import refuses_unknown
 from frame_prc._request.specs import Draws, Top  # noqa: F401 - the package has them from here
 from frame_prc.evaluation.base import Level
 from frame_prc.evaluation.columns import with_columns
@@ -26,7 +26,6 @@ from frame_prc.evaluation.helpers import (  # noqa: F401 - as above
 from frame_prc.evaluation.roles import NAMES, PARAMETERS, naming_roles
 
 _FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
-_POSITIONAL = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY)
 
 
 def forward(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,26 +34,19 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
     It is ``evaluate(frame, truth, score, **roles).verb(**options)``, with the signature of both
     and the docstring of the method.
     """
-    name, parameters = method.__name__, _parameters(method)
-    takes_line = parameters[-1].kind is Parameter.VAR_KEYWORD
-    named_ones = parameters[:-1] if takes_line else parameters
-    own = [parameter.name for parameter in named_ones[1:]]
-    places = [one.name for one in parameters if one.kind in _POSITIONAL]
-    required = [one.name for one in named_ones if one.default is Parameter.empty]
+    parameters = _parameters(method)
+    places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
 
     def verb(*args: Any, **named: Any) -> Any:
-        check_call(name, own, places, args, not_of_lines(named) if takes_line else named)
         given = dict(zip(places, args, strict=False)) | named
-        check_complete(name, required, given)
         frame = given.pop("frame")
         roles = {role: given.pop(role) for role in NAMES if role in given}
         return method(Evaluation(frame, roles, reused=False), **given)
 
-    verb.__name__ = verb.__qualname__ = name
+    verb.__name__ = verb.__qualname__ = method.__name__
     verb.__module__ = "frame_prc"
     verb.__doc__ = with_columns(naming_roles(method.__doc__, places.index("truth") - 1))
-    verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    return verb
+    return refuses_unknown(verb, parameters)
 
 
 def _parameters(method: Callable[..., Any]) -> list[Parameter]:
@@ -64,9 +56,8 @@ def _parameters(method: Callable[..., Any]) -> list[Parameter]:
         one.replace(default=one.default.default) if isinstance(one.default, Level) else one
         for one in own
     ]
-    leading = [one for one in own if one.kind in _POSITIONAL]
-    options = [one for one in own if one.kind not in _POSITIONAL]
-    return [_FRAME, *leading, *PARAMETERS, *options]
+    leading = [one for one in own if one.kind is one.POSITIONAL_OR_KEYWORD]
+    return [_FRAME, *leading, *PARAMETERS, *own[len(leading) :]]
 
 
 # In the order in which help lists them, which is that of the commands.
