@@ -9,11 +9,9 @@ from typing import Any, cast, get_args
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import (
     check_level_of_draws,
-    confidence,
     is_number,
-    key_name,
+    number,
     pair,
-    percent_hint,
     whole,
 )
 from frame_prc._request.points import check_has_better, each_measured, usual_of_models
@@ -25,13 +23,10 @@ from frame_prc._request.specs import (
     WITHOUT_RATIO,
     Adjust,
     Against,
-    ChanceTest,
     Comparison,
-    Draws,
     Measured,
     MeasureName,
     NamedAgainst,
-    Paired,
     Scale,
     SegmentsAre,
     SegmentsTest,
@@ -41,59 +36,45 @@ from frame_prc.exceptions import OptionError, shown
 
 
 def models_compared(
-    request: Request,
-    ci: Any,
-    *,
-    baseline: str | None = None,
-    measure: Any = None,
-    calibrate: Any = None,
-    at: Any = None,
-    adjust: Any = None,
-    margin: Any = None,
-    scale: Any = "difference",
+    request: Request, level: float, baseline: str | None = None, **asked: Any
 ) -> Comparison:
-    """Return which models to compare."""
-    found, *beside = each_measured(request, measure, calibrate, at, usual_of_models(calibrate))
-    models = models_to_compare(request, baseline)
-    pairs = pairs_of(models, baseline)
-    of, within = _judged_by(found, beside, margin, scale)
-    tests = adjustment(adjust, request)
-    return Comparison(confidence(ci), pairs, None, tests, found, within, of, tuple(beside))
+    """Return which models to compare; ``asked`` are the other options of the verb."""
+    pairs = pairs_of(models_to_compare(request, baseline), baseline)
+    usual = usual_of_models(asked.get("calibrate"))
+    return _compared(request, level, usual, pairs=pairs, **asked)
 
 
-def segments_compared(
-    request: Request,
-    ci: Any,
-    against: Any,
-    *,
-    measure: Any = None,
-    calibrate: Any = None,
-    at: Any = None,
-    adjust: Any = None,
-    margin: Any = None,
-    scale: Any = "difference",
-) -> Comparison:
+def segments_compared(request: Request, level: float, against: Any, **asked: Any) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
     others = _against(request, against)
-    found, *beside = each_measured(request, measure, calibrate, at, "calibrated_average_precision")
-    of, within = _judged_by(found, beside, margin, scale)
-    tests = adjustment(adjust, request)
-    return Comparison(confidence(ci), (), others, tests, found, within, of, tuple(beside))
+    return _compared(request, level, "calibrated_average_precision", against=others, **asked)
 
 
-def _judged_by(
-    found: Measured, beside: Sequence[Measured], margin: Any, scale: Any
-) -> tuple[Scale, float | None]:
-    """Return the scale, and the margin, of which each measure would need its own."""
+def _compared(
+    request: Request,
+    level: float,
+    usual: MeasureName,
+    *,
+    pairs: tuple[tuple[int, int], ...] = (),
+    against: Against | None = None,
+    measure: Any = None,
+    calibrate: Any = None,
+    at: Any = None,
+    adjust: Any = None,
+    margin: Any = None,
+    scale: Any = "difference",
+) -> Comparison:
+    found, *beside = each_measured(request, measure, calibrate, at, usual)
     if beside and margin is not None:
         raise OptionError(
             f"margin= is given with {1 + len(beside)} measures",
             "one measure with margin=",
             "a loss that does not matter is another one for each measure",
         )
-    for one in beside:
-        scale_of(scale, one.name, None)
-    return scale_of(scale, found.name, margin), margin_of(margin, found.name)
+    for one in (found, *beside):
+        of = scale_of(scale, one.name, margin)
+    within, tests = margin_of(margin, found.name), adjustment(adjust, request)
+    return Comparison(level, pairs, against, tests, found, within, of, tuple(beside))
 
 
 def margin_of(margin: Any, measure: MeasureName) -> float | None:
@@ -102,13 +83,9 @@ def margin_of(margin: Any, measure: MeasureName) -> float | None:
         return None
     check_has_better(measure, "margin= is given with")
     is_bounded = measure not in BEYOND_1
-    if not is_number(margin) or not 0 <= margin < (1 if is_bounded else math.inf):
-        raise OptionError(
-            f"margin={shown(margin)} is not a difference",
-            f"a number of 0 or more{' and below 1' * is_bounded}, such as 0.01",
-            percent_hint("margin", margin) if is_bounded else None,
-        )
-    return float(margin)
+    allowed = f"a number of 0 or more{' and below 1' * is_bounded}, such as 0.01"
+    most = 1 if is_bounded else math.inf
+    return number("margin", margin, "a difference", allowed, lambda loss: 0 <= loss < most)
 
 
 def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
@@ -203,13 +180,6 @@ def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
     return dict(against)
 
 
-def check_drawn(drawn: Draws | None, needed: str, *, is_drawn: bool) -> None:
-    """Refuse permutations where nothing is permuted."""
-    if not is_drawn:
-        allowed = f"permutations= with {needed}"
-        refuse("{} is given, and nothing is permuted", {"permutations=": drawn}, allowed)
-
-
 def check_rows(request: Request) -> None:
     """Refuse counts: which rows two sides share is not known of them."""
     if "pos" in request.classes:
@@ -232,63 +202,6 @@ def check_long(request: Request) -> None:
         refuse("{} is given without row=", {"model=": request.model}, row, hint)
 
 
-def paired(
-    request: Request,
-    ci: Any,
-    baseline: str | None,
-    over: object,
-    drawn: Draws | None,
-    adjust: Any,
-    cluster: object,
-    found: Measured,
-) -> Paired:
-    """Return which models to compare over segments that are a sample, and how."""
-    name = key_name(over)
-    units = "with over= the segments are the independent units: name the clusters there"
-    refuse("{} is given beside over=", {"cluster=": cluster}, hint=units)
-    if drawn is not None:
-        check_numpy("a permutation test")
-    models = models_to_compare(request, baseline)
-    return Paired(
-        confidence(ci),
-        tuple(models),
-        pairs_of(models, baseline),
-        name,
-        drawn,
-        adjustment_alone(adjust, "over="),
-        found,
-    )
-
-
-def check_plain(
-    measure: object,
-    calibrate: object,
-    at: object,
-    margin: object,
-    scale: object,
-    beside: str,
-    reason: str,
-) -> None:
-    """Refuse what there is only for the comparisons by influence."""
-    given = {"measure=": measure, "calibrate=": calibrate, "at=": at, "margin=": margin}
-    given["scale="] = scale
-    refuse(f"{{}} is given with {beside}", given, "the average precision as it is", reason)
-
-
-def chance_test(drawn: Draws, adjust: Any, cluster: object) -> ChanceTest:
-    """Return how segments are tested against chance."""
-    refuse(
-        "{} is given with against='random', which permutes the labels of single rows: within a "
-        "cluster they are not exchangeable",
-        {"cluster=": cluster},
-        "against='random' without cluster=",
-        "average_precision(..., ci=0.95, cluster=...) gives an interval to compare with "
-        "random_average_precision of summary",
-    )
-    check_numpy("a permutation test")
-    return ChanceTest(drawn, adjustment_alone(adjust, "against='random'"))
-
-
 def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
     """Return how the mean of segments takes them; refuse it where there is no mean."""
     found: SegmentsAre = check_option("segments", segments, get_args(SegmentsAre))
@@ -299,39 +212,13 @@ def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
     return found
 
 
-def check_one_of(given: Mapping[str, object]) -> None:
-    """Raise an error unless exactly one of some parameters is given."""
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
-        both = " and ".join(f"{name}=" for name in given)
-        said = f"{both} are given" if named else f"neither of {both} is given"
-        raise OptionError(said, "one of them")
-
-
 _SHORTEST = 1e-6  # shorter ones take more rows than can be counted
 
 
 def length(name: str, value: Any) -> float:
     """Return a width, or a difference, that a study should reach."""
-    if not is_number(value) or not _SHORTEST <= value < math.inf:
-        allowed, hint = f"a number from {_SHORTEST:f}", percent_hint(name, value)
-        raise OptionError(f"{name}={shown(value)} is not a length", allowed, hint)
-    return float(value)
-
-
-def power_of(power: Any) -> float:
-    """Return the probability of showing a difference that there is."""
-    if not is_number(power) or not 0.5 <= power < 1:  # noqa: PLR2004 - below, chance decides
-        allowed, hint = "a number from 0.5 to below 1", percent_hint("power", power)
-        raise OptionError(f"power={shown(power)} is not a power", allowed, hint)
-    return float(power)
-
-
-def floor(below: Any) -> float | None:
-    """Return the value that a segment may be below."""
-    if below is not None and not is_number(below):
-        raise OptionError(f"below={shown(below)} is not a value", "a number, such as below=0.3")
-    return None if below is None else float(below)
+    allowed = f"a number from {_SHORTEST:f}"
+    return number(name, value, "a length", allowed, lambda one: _SHORTEST <= one < math.inf)
 
 
 def check_segments(request: Request) -> None:

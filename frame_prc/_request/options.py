@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
@@ -321,6 +321,15 @@ def has_number_type(value: object) -> bool:
     return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
 
 
+def number(name: str, value: Any, what: str, allowed: str, fits: Callable[[float], bool]) -> float:
+    """Return a number that fits, or raise an error which says that it is not ``what``."""
+    if not is_number(value) or not fits(value):
+        raise OptionError(
+            f"{name}={shown(value)} is not {what}", allowed, percent_hint(name, value)
+        )
+    return float(value)
+
+
 def is_number(value: Any) -> bool:
     if not has_number_type(value):
         return False
@@ -420,50 +429,42 @@ _HIGHEST_LEVEL = 1 - 1e-15  # closer to 1, too few digits of 1 - ci are left
 
 def confidence(ci: Any) -> float:
     """Return the level of an interval."""
-    if not is_number(ci) or not 0 < ci < 1:
-        allowed = "a number between 0 and 1"
-        raise OptionError(f"ci={shown(ci)} is not a level", allowed, percent_hint("ci", ci))
-    if ci < _LOWEST_LEVEL:
+    level = number("ci", ci, "a level", "a number between 0 and 1", lambda level: 0 < level < 1)
+    if level < _LOWEST_LEVEL:
         raise OptionError(f"ci={shown(ci)} is too near 0", f"at least {_LOWEST_LEVEL}")
-    if ci > _HIGHEST_LEVEL:
+    if level > _HIGHEST_LEVEL:
         raise OptionError(f"ci={shown(ci)} is too near 1", f"at most {_HIGHEST_LEVEL!r}")
-    return float(ci)
+    return level
 
 
 _CI_HINTS = {"bootstrap": "bootstrap=1000 resamples the rows"}
 
 
-def interval_of(ci: Any, ci_method: Any, drawn: Draws | None) -> Interval | None:
+def interval_of(level: float | None, ci_method: Any, drawn: Draws | None) -> Interval | None:
     """Return the interval asked for."""
     method: CiMethod = check_option(
         "ci_method", ci_method, CI_METHODS, _CI_HINTS.get(str(ci_method))
     )
     if method != CI_METHODS[0]:
         refuse(f"{{}} is given with ci_method={method!r}", {"bootstrap=": drawn})
-    if ci is None:
+    if level is None:
         given = {"bootstrap=": drawn, "ci_method=": method != CI_METHODS[0] or None}
         refuse("{} is given without ci=", given, "both, for example ci=0.95")
         return None
     if drawn is not None:
         check_numpy()
-    return Interval(confidence(ci), method, drawn)
+    return Interval(level, method, drawn)
 
 
-def drawn_interval(ci: Any, drawn: Draws | None) -> Interval | None:
-    """Return the interval of a bootstrap."""
-    if ci is None:
-        check_not_drawn(drawn, "ci=")
-        return None
-    check_numpy()
-    return Interval(confidence(ci), resampling=drawn or Draws())
-
-
-def area_interval(ci: Any, drawn: Draws | None, *, is_drawn: bool) -> Interval | None:
-    """Return the interval of areas; that of the whole step area alone needs no bootstrap."""
-    if is_drawn:
-        return drawn_interval(ci, drawn)
-    check_not_drawn(drawn, "ci= and an area other than the whole method='step'")
-    return None if ci is None else Interval(confidence(ci))
+def area_interval(level: float | None, drawn: Draws | None, *, is_drawn: bool) -> Interval | None:
+    """Return the interval of areas or points, whether it is that of a bootstrap or needs none."""
+    if level is not None and is_drawn:
+        check_numpy()
+        return Interval(level, resampling=drawn or Draws())
+    needed = "ci=" if is_drawn else "ci= and an area other than the whole method='step'"
+    what = "{} is given, and nothing is resampled"
+    refuse(what, {"bootstrap=": drawn}, f"bootstrap= with {needed}")
+    return None if level is None else Interval(level)
 
 
 def check_level_of_draws(level: float, least: float = _LOWEST_LEVEL) -> None:
@@ -481,12 +482,6 @@ def check_enough_drawn(drawn: Draws, level: float) -> None:
             f"bootstrap={drawn.replicates} is too few for ci={shown(level)}",
             f"{least:,} or more, of which one lies beyond each limit",
         )
-
-
-def check_not_drawn(drawn: Draws | None, needed: str) -> None:
-    """Refuse a bootstrap where nothing is resampled."""
-    allowed = f"bootstrap= with {needed}"
-    refuse("{} is given, and nothing is resampled", {"bootstrap=": drawn}, allowed)
 
 
 def draws(name: str, value: Any, cluster: object = None) -> Draws | None:

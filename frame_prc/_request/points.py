@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast, get_args
 
@@ -11,14 +11,14 @@ import polars as pl
 
 from frame_prc._request.hints import check_numpy, measure_hint
 from frame_prc._request.options import (
+    area_interval,
     asked_by,
     compared_at,
-    confidence,
-    drawn_interval,
     has_number_type,
     is_list,
     is_number,
     is_word,
+    number,
     pair,
     percent_hint,
 )
@@ -93,18 +93,14 @@ def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> li
     """Return targets that new rows meet with this probability; ``others`` as above."""
     if guarantee is None:
         return [*targets]
-    if not is_number(guarantee) or not 0 < guarantee < 1:
-        raise OptionError(
-            f"guarantee={shown(guarantee)} is not a probability",
-            "a number between 0 and 1, such as 0.95",
-            percent_hint("guarantee", guarantee),
-        )
+    allowed = "a number between 0 and 1, such as 0.95"
+    level = number("guarantee", guarantee, "a probability", allowed, lambda one: 0 < one < 1)
     what, joint = "{} is given with guarantee=", any(target.all_of for target in targets) or None
     own = "with the guarantee alone each target has its own threshold, which meets it"
     refuse(what, {"joint=True": joint}, hint=own)
     _check_only(_GUARANTEED, targets, what, "guarantee=", others=others)
     check_numpy("guarantee=")
-    return [replace(target, guarantee=float(guarantee)) for target in targets]
+    return [replace(target, guarantee=level) for target in targets]
 
 
 def _check_only(
@@ -185,15 +181,14 @@ def cuts_ties(targets: Sequence[Target]) -> bool:
     return any(target.ties == "expected" for target in targets)
 
 
-def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
+def target_interval(level: float | None, targets: Sequence[Target]) -> Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
     if cuts_ties(targets):
         hint = "a replicate has ties of its own: ci= takes ties='whole'"
-        refuse("{} is given with ties='expected'", {"ci=": ci}, hint=hint)
+        refuse("{} is given with ties='expected'", {"ci=": level}, hint=hint)
     held = all(target.criterion == "threshold" for target in targets)
-    if held or any(target.guarantee is not None for target in targets):
-        return None if ci is None else Interval(confidence(ci))
-    return drawn_interval(ci, None)
+    is_held = held or any(target.guarantee is not None for target in targets)
+    return area_interval(level, None, is_drawn=not is_held)
 
 
 # --- where the last tie is cut at random -------------------------------------------------------
@@ -233,30 +228,8 @@ def _hint(measure: object) -> str | None:
 def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
     """Return the measure, with its prevalence or its threshold if it has one."""
     name = _measure_name(measure)
-    asked = f"measure={name!r}"
-    return _measured(request, name, calibrate, _held(asked, at, [name]).get(name), asked)
-
-
-def _measured(
-    request: Request, name: MeasureName, calibrate: Any, held: Target | None, asked: str
-) -> Measured:
-    """Return a measure by its name, with its prevalence or its point if it has one."""
-    check_probabilities(request, [name])
-    if held is None:
-        _held(asked, None, [name])  # refuses one that needs a point
-    if name == "net_benefit" and held is not None and not 0 < held.value < 1:
-        raise OptionError(
-            f"at= is the threshold {shown(held.value)}, and net_benefit takes it as a probability",
-            "a threshold above 0 and below 1",
-        )
-    if name == "calibrated_average_precision":
-        return Measured(name, compared_at(calibrate))
-    if calibrate is not None:
-        raise OptionError(
-            f"calibrate= is given with measure={name!r}",
-            "calibrate= with measure='calibrated_average_precision'",
-        )
-    return Measured(name, at=held)
+    [found] = measured_of(request, [name], f"measure={name!r}", at, calibrate)
+    return found
 
 
 def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
@@ -279,12 +252,7 @@ def each_measured(
     names = [*dict.fromkeys(map(_measure_name, measure))]
     if not names:
         raise OptionError("measure= is an empty list", "the name of a measure, or several")
-    if calibrate is not None and "calibrated_average_precision" not in names:
-        raise OptionError(
-            f"calibrate= is given with measure={names}",
-            "calibrate= with 'calibrated_average_precision' among them",
-        )
-    return _each_of(request, names, f"measure={names}", at, calibrate)
+    return measured_of(request, names, f"measure={names}", at, calibrate)
 
 
 def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -308,33 +276,34 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
     return named
 
 
-def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Measured]:
-    """Return the measures of a scorecard that have a value and an influence of their own."""
-    return measured_of(request, names, at, {*get_args(MeasureName)}.difference(OF_CURVE))
-
-
 def measured_of(
-    request: Request, names: Sequence[str], at: Any, known: Collection[MeasureName]
-) -> list[Measured]:
-    """Return the ``known`` ones of some measures, each with what ``at`` holds for it."""
-    unique = cast("Iterable[MeasureName]", dict.fromkeys(names))
-    asked = f"measures={[*names]}"
-    return _each_of(request, [name for name in unique if name in known], asked, at)
-
-
-def _each_of(
     request: Request, names: Sequence[MeasureName], asked: str, at: Any, calibrate: Any = None
 ) -> list[Measured]:
-    """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it."""
-    held = {} if at is None else _held(asked, at, names)
-    prevalences = {"calibrated_average_precision": calibrate}
-    parameter = asked.partition("=")[0]
+    """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it.
+
+    ``asked`` is the parameter that names them, with its value.
+    """
+    check_probabilities(request, names)
+    held = _held(asked, at, names)
+    if calibrate is not None and _CALIBRATED not in names:
+        only = f"calibrate= with measure={_CALIBRATED!r}"
+        raise OptionError(f"calibrate= is given with {asked}", only)
     return [
-        _measured(request, name, prevalences.get(name), held.get(name), f"{parameter}={name!r}")
+        Measured(name, compared_at(calibrate))
+        if name == _CALIBRATED
+        else Measured(name, at=held.get(name))
         for name in names
     ]
 
 
+def measures_beside(request: Request, named: Sequence[str], at: Any) -> list[Measured]:
+    """Return the measures of a scorecard that have a value and an influence of their own."""
+    known = {*get_args(MeasureName)}.difference(OF_CURVE)
+    names = [cast("MeasureName", name) for name in dict.fromkeys(named) if name in known]
+    return measured_of(request, names, f"measures={[*named]}", at)
+
+
+_CALIBRATED = "calibrated_average_precision"
 _HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows than those"
 
 
@@ -342,10 +311,11 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
     """Return the point of each measure that is at one; refuse what is lacking, and what is over."""
     placed = {name: keys for name, keys in HELD.items() if name in names}
     if at is None and placed:
-        key = next(iter(placed.values()))[0]
+        name, [key, *_] = next(iter(placed.items()))
         example = {"threshold": 0.5, "fpr": 0.1}[key]
         hint = _HOLDS_OTHERS if key == "threshold" else None
-        raise OptionError(f"{asked} is given without at=", f"at={ {key: example} }", hint)
+        what = f"{asked.partition('=')[0]}={name!r} is given without at="
+        raise OptionError(what, f"at={ {key: example} }", hint)
     if at is not None and not placed:
         every = ", ".join(map(repr, HELD))
         beside = f"with {asked}" if names else "and no measure asked for is taken there"
@@ -387,6 +357,11 @@ def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -
 
 def _point(name: str, criterion: Criterion, value: float) -> Target:
     """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
+    if name == "net_benefit" and not 0 < value < 1:
+        raise OptionError(
+            f"at= is the threshold {shown(value)}, and net_benefit takes it as a probability",
+            "a threshold above 0 and below 1",
+        )
     [found] = targets({criterion: value}, role="at")
     ends = {"threshold": (), "fpr": (0, 1), "predicted_count": ()}.get(criterion, (1,))
     if name == PARTIAL_ROC_AUC:

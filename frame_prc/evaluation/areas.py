@@ -149,7 +149,7 @@ class AreaVerbs(Evaluated[FrameT]):
         └────────┴─────┴───────┴───────────────────┴────────┘
         """
         asked = self._request
-        level = self._level(ci, has_interval=top is None)
+        level = self._level_or_none(ci, has_interval=top is None)
         cluster, bins = asked.cluster, bins_of(thresholds, ascending=asked.ascending)
         bounds = check_option("bounds", bounds, (True, False))
         interval = interval_of(level, ci_method, draws("bootstrap", bootstrap, cluster))
@@ -266,7 +266,7 @@ class AreaVerbs(Evaluated[FrameT]):
 
         asked = self._request
         found = measured(asked, measure, calibrate, given_at(at))
-        level = self._level(ci, has_interval=not is_word(how, "micro"))
+        level = self._level_or_none(ci, has_interval=not is_word(how, "micro"))
         key, kind = mean_over(over, how, level, asked.cluster)
         bins, within = (
             bins_of(thresholds, ascending=asked.ascending),
@@ -382,7 +382,7 @@ class AreaVerbs(Evaluated[FrameT]):
         from frame_prc._tables.areas import Areas
 
         asked, methods = self._request, method_list(method)
-        level = self._level(ci, has_interval=calibrate is None and "roc" not in methods)
+        level = self._level_or_none(ci, has_interval=calibrate is None and "roc" not in methods)
         start = check_option("start", start, STARTS)
         standardised = check_option("standardised", standardised, (True, False))
         limits, bins = (

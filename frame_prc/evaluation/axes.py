@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.options import calibration, confidence
+from frame_prc._request.options import calibration
 from frame_prc._request.roles import check_option
-from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, level_of, verb
+from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, verb
 from frame_prc.evaluation.pictures import PictureVerbs
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class AxesVerbs(PictureVerbs[FrameT]):
 
         self._check_frame()
         style = check_axes("to_matplotlib", ax, line)
-        level = level_of(self._level(ci))
+        level = self._level_or_none(ci)
         source = self._chart_source(LEVEL if level is None else level)
         return draw_curves(source, ax, style, intervals=level is not None)
 
@@ -130,6 +130,6 @@ class AxesVerbs(PictureVerbs[FrameT]):
 
         self._check_frame()
         style = check_axes("summary_to_matplotlib", ax, line)
-        level, sort = confidence(self._level(ci)), check_option("sort", sort, SORTS)
+        level, sort = self._level(ci), check_option("sort", sort, SORTS)
         source = self._chart_source(level, calibration(calibrate))
         return draw_summary(source, sort, ax, style)

@@ -122,15 +122,22 @@ class Evaluated(Generic[FrameT]):
         """The engine that the frame belongs to, if any."""
         return engine_of(self._native)
 
-    def _level(self, ci: Any, *, has_interval: bool = True) -> Any:
-        """Return the level of an interval: the verb's own, or that of the evaluation.
+    def _level(self, ci: Any) -> float:
+        """Return the level of an interval that a verb always has: its own, or the evaluation's."""
+        return confidence(self._given_level(ci))
+
+    def _level_or_none(self, ci: Any, *, has_interval: bool = True) -> float | None:
+        """Return the level of an interval if one is asked for.
 
         That of the evaluation is for the verbs and options that have an interval.
         """
+        given = self._given_level(ci) if has_interval or not isinstance(ci, Level) else None
+        return None if given is None else confidence(given)
+
+    def _given_level(self, ci: Any) -> Any:
         if not isinstance(ci, Level):
             return ci
-        inherited = ci.default if self.level is None else self.level
-        return inherited if has_interval else None
+        return ci.default if self.level is None else self.level
 
     # --- rows ----------------------------------------------------------------------------------
 
@@ -369,11 +376,6 @@ class Level:
 # Typed as what a caller may pass.
 OF_EVALUATION: Any = Level(None)
 OF_EVALUATION_OR_95: Any = Level(0.95)
-
-
-def level_of(ci: Any) -> float | None:
-    """Return the level of an evaluation."""
-    return None if ci is None else confidence(ci)
 
 
 # --- what every verb does first ----------------------------------------------------------------

@@ -7,26 +7,36 @@ from typing import TYPE_CHECKING, Literal
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
-    chance_test,
-    check_drawn,
+    adjustment_alone,
     check_long,
-    check_plain,
     check_rows,
     models_compared,
-    paired,
+    models_to_compare,
     segments_compared,
 )
-from frame_prc._request.options import draws, is_list
+from frame_prc._request.hints import check_numpy
+from frame_prc._request.options import draws, is_list, is_word, key_name
 from frame_prc._request.points import models_measured
-from frame_prc._request.roles import Request
-from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
+from frame_prc._request.roles import Request, refuse
+from frame_prc._request.specs import (
+    Adjust,
+    Against,
+    ChanceTest,
+    Draws,
+    MeasureName,
+    Paired,
+    Scale,
+    pairs_of,
+)
 from frame_prc._rows.table import Table
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
 from frame_prc.evaluation.given import given_at
-from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
+
+
+_NOT_PERMUTED = "{} is given, and nothing is permuted"
 
 
 class ComparisonVerbs(Evaluated[FrameT]):
@@ -144,38 +154,37 @@ class ComparisonVerbs(Evaluated[FrameT]):
         asked, level = self._request, self._level(ci)
         check_rows(asked)
         held, drawn = given_at(at), draws("permutations", permutations)
-        check_drawn(
-            drawn, "over=, the key of segments that are a sample", is_drawn=over is not None
-        )
+        if over is None:
+            needed = "permutations= with over=, the key of segments that are a sample"
+            refuse(_NOT_PERMUTED, {"permutations=": drawn}, needed)
         check_long(asked)
 
         def table(models: Request, base: str | None) -> Table:
             """Return what compares the models of a request."""
-            if over is not None:
-                refused = {
-                    "margin=": margin is not None,
-                    "scale=": scale == "ratio",
-                    "a list in measure=": is_list(measure),
-                }
-                for name, is_given in refused.items():
-                    if is_given:
-                        raise OptionError(f"{name} is given with over=", "one of them")
-                found = models_measured(models, measure, calibrate, held)
-                return PairedDifferences(
-                    paired(models, level, base, over, drawn, adjust, asked.cluster, found)
+            if over is None:
+                compared = models_compared(
+                    models,
+                    level,
+                    base,
+                    measure=measure,
+                    calibrate=calibrate,
+                    at=held,
+                    adjust=adjust,
+                    margin=margin,
+                    scale=scale,
                 )
-            compared = models_compared(
-                models,
-                level,
-                baseline=base,
-                measure=measure,
-                calibrate=calibrate,
-                at=held,
-                adjust=adjust,
-                margin=margin,
-                scale=scale,
-            )
-            return Differences(compared)
+                return Differences(compared)
+            is_ratio, several = scale == "ratio" or None, is_list(measure) or None
+            given = {"margin=": margin, "scale=": is_ratio, "a list in measure=": several}
+            refuse("{} is given with over=", given)
+            key, names = key_name(over), tuple(models_to_compare(models, base))
+            units = "with over= the segments are the independent units: name the clusters there"
+            refuse("{} is given beside over=", {"cluster=": asked.cluster}, hint=units)
+            if drawn is not None:
+                check_numpy("a permutation test")
+            pairs, tests = pairs_of(names, base), adjustment_alone(adjust, "over=")
+            found = models_measured(models, measure, calibrate, held)
+            return PairedDifferences(Paired(level, names, pairs, key, drawn, tests, found))
 
         return self._table_of_models(table, baseline, details=details)
 
@@ -277,21 +286,27 @@ class ComparisonVerbs(Evaluated[FrameT]):
         asked, level = self._request, self._level(ci)
         check_rows(asked)
         drawn = draws("permutations", permutations)
-        is_random = isinstance(against, str) and against == "random"
-        check_drawn(drawn, "against='random'", is_drawn=is_random)
-        if is_random:
+        if not is_word(against, "random"):
+            needed = "permutations= with against='random'"
+            refuse(_NOT_PERMUTED, {"permutations=": drawn}, needed)
+        else:
             self._check_frame(takes_counts=False)
-            check_plain(
-                measure,
-                calibrate,
-                at,
-                margin,
-                None if scale == "difference" else scale,
-                "against='random'",
-                "random orders have one prevalence",
+            given = {"measure=": measure, "calibrate=": calibrate, "at=": at, "margin=": margin}
+            given["scale="] = None if scale == "difference" else scale
+            plain = "the average precision as it is"
+            one = "random orders have one prevalence"
+            refuse("{} is given with against='random'", given, plain, one)
+            refuse(
+                "{} is given with against='random', which permutes the labels of single rows: "
+                "within a cluster they are not exchangeable",
+                {"cluster=": asked.cluster},
+                "against='random' without cluster=",
+                "average_precision(..., ci=0.95, cluster=...) gives an interval to compare with "
+                "random_average_precision of summary",
             )
-            random = ChanceTests(chance_test(drawn or Draws(), adjust, asked.cluster))
-            return self._table(random, details=details)
+            check_numpy("a permutation test")
+            test = ChanceTest(drawn or Draws(), adjustment_alone(adjust, "against='random'"))
+            return self._table(ChanceTests(test), details=details)
         compared = segments_compared(
             asked,
             level,

@@ -11,7 +11,6 @@ from frame_prc._request.options import (
     bin_edges,
     bins_of,
     check_enough_drawn,
-    confidence,
     draws,
     is_list,
     points_to_keep,
@@ -135,8 +134,7 @@ class CurveVerbs(Evaluated[FrameT]):
         start, kept = check_option("start", start, STARTS), points_to_keep(keep)
         envelope = check_option("envelope", envelope, (True, False))
         gain = check_option("gain", gain, (True, False))
-        level = self._level(ci, has_interval=recalls is None)
-        level = None if level is None else confidence(level)
+        level = self._level_or_none(ci, has_interval=recalls is None)
         extras = Extras(envelope, gain, given_reference(calibrate), level)
         bins = bins_of(thresholds, ascending=asked.ascending)
         grid = recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
@@ -223,7 +221,7 @@ class CurveVerbs(Evaluated[FrameT]):
         from frame_prc._tables.curves import Band
 
         self._check_frame()
-        grid, level = recall_list(recalls), confidence(self._level(ci))
+        grid, level = recall_list(recalls), self._level(ci)
         drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
         check_enough_drawn(drawn, level)
         check_numpy()
@@ -293,7 +291,7 @@ class CurveVerbs(Evaluated[FrameT]):
         is_quantile = check_option("strategy", strategy, get_args(Strategy)) == "quantile"
         if is_quantile and is_list(bins):
             raise OptionError("strategy='quantile' is given with edges in bins=", "one of them")
-        table = Reliability(bin_edges(bins), confidence(self._level(ci)), is_quantile)
+        table = Reliability(bin_edges(bins), self._level(ci), is_quantile)
         check_probabilities(self._request, table.measure_names)
         if is_quantile and (engine := self._engine):
             return self._table_of_counts(table, engine, details=details)

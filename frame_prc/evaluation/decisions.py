@@ -149,7 +149,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         at_random, reference = cuts_ties(wanted), given_reference(calibrate)
         if at_random and reference is not None:
             raise OptionError("ties='expected' is given with calibrate=", "one of them")
-        interval = target_interval(self._level(ci, has_interval=not at_random), wanted)
+        interval = target_interval(self._level_or_none(ci, has_interval=not at_random), wanted)
         if interval is not None or guarantee is not None:
             check_deployed(self._request, reference, "ci=" if guarantee is None else "guarantee=")
         table = OperatingPoints(

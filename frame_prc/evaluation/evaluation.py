@@ -12,10 +12,11 @@ from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
 from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.hints import name_hint, refuses_unknown
+from frame_prc._request.options import confidence
 from frame_prc._request.roles import check_whole_strata, name_of
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
-from frame_prc.evaluation.base import engine_plans, level_of
+from frame_prc.evaluation.base import engine_plans
 from frame_prc.evaluation.labels import LabelVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.scripts import ScriptVerbs
@@ -310,7 +311,9 @@ def evaluate(
     few negatives  2 of 2 have fewer than 20
     """
     check_frame(unwrapped(frame), engines=True)
-    ev = Evaluation(frame, {"truth": truth, "score": score, **roles}, level_of(ci))
+    ev = Evaluation(
+        frame, {"truth": truth, "score": score, **roles}, None if ci is None else confidence(ci)
+    )
     ev._check()  # noqa: SLF001 - now, not at the first verb
     return ev
 

@@ -9,7 +9,6 @@ import polars as pl
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import check_rows
-from frame_prc._request.options import confidence
 from frame_prc._request.points import models_measured
 from frame_prc._request.roles import check_column
 from frame_prc._request.specs import Interval, IntoColumn, MeasureName
@@ -93,7 +92,7 @@ class LabelVerbs(Evaluated[FrameT]):
         from frame_prc._tables.labels import PredictionPowered
 
         self._check_frame(takes_counts=False)
-        asked, level = self._request, confidence(self._level(ci))
+        asked, level = self._request, self._level(ci)
         check_rows(asked)
         check_column("truth", self.roles["truth"])
         check_column("proxy", proxy)

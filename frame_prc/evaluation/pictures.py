@@ -16,7 +16,7 @@ from frame_prc._request.comparisons import (
     models_compared,
     models_to_compare,
 )
-from frame_prc._request.options import calibration, confidence, whole
+from frame_prc._request.options import calibration, whole
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import (
     MODEL,
@@ -140,10 +140,10 @@ class PictureVerbs(Evaluated[FrameT]):
 
         self._check_frame()
         of_charts.check_altair("plot")
-        level, used_at = self._level(ci), given_reference(calibrate)
+        level, used_at = self._level_or_none(ci), given_reference(calibrate)
         options = of_charts.ChartOptions(
             x=x,
-            ci=None if level is None else confidence(level),
+            ci=level,
             band=band,
             iso_f1=of_charts.f_scores(iso_f1),
             targets=of_charts.marked(points),
@@ -242,7 +242,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
         self._check_frame()
         check_altair("plot_summary")
-        level, look = confidence(self._level(ci)), chart_look(dark, title, width=width)
+        level, look = self._level(ci), chart_look(dark, title, width=width)
         sort, kind = check_option("sort", sort, SORTS), check_option("kind", kind, KINDS)
         from frame_prc._charts import saving, summary  # now that Altair is there
 
@@ -336,7 +336,7 @@ class PictureVerbs(Evaluated[FrameT]):
             return None
         if baseline is None and len(asked.models) != pair:
             return None
-        return models_compared(asked, level, baseline=baseline, calibrate=calibrate)
+        return models_compared(asked, level, baseline, calibrate=calibrate)
 
     @verb
     def report(
@@ -432,7 +432,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
         paths = report_paths(path)
         options = Options(
-            level=confidence(self._level(ci)),
+            level=self._level(ci),
             calibrate="highest" if calibrate is None else calibrate,
             baseline=baseline,
             sections=sections_of(sections),

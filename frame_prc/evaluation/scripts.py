@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._frames.border import FrameT, scan_all
-from frame_prc._request.options import check_title, confidence, points_to_keep
+from frame_prc._request.options import check_title, points_to_keep
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Interval, Keep, PictureForR, Start
 from frame_prc._tables.areas import AveragePrecision
@@ -131,30 +131,29 @@ class ScriptVerbs(
         table = table_path(path)
         check_title(title)
         self._check_frame()
-        interval = self._level(ci)
+        level = self._level_or_none(ci)
         if check_option("kind", kind, get_args(PictureForR)) == "curve":
-            frame, keys, cluster = self._curve_for_r(start, keep, interval)
+            frame, keys, cluster = self._curve_for_r(start, keep, level)
         else:
             _check_of_curves(start, keep, kind)
-            interval = confidence(_LEVEL if interval is None else interval)
-            frame, keys, cluster = self._table_for_r(kind, interval)
-        return write(kind, frame, keys, table, title, interval, cluster)
+            level = _LEVEL if level is None else level
+            frame, keys, cluster = self._table_for_r(kind, level)
+        return write(kind, frame, keys, table, title, level, cluster)
 
     def _curve_for_r(
-        self, start: Start, keep: Keep, interval: float | None
+        self, start: Start, keep: Keep, level: float | None
     ) -> tuple[pl.DataFrame, list[str], str | None]:
         """Return curves with their average precisions, their keys, and the name of clusters."""
         from frame_prc._curves.curve import check_unused, curve_keys, is_curve, read_curve
         from frame_prc._ggplot.script import check_keys, with_areas
 
         if is_curve(self.roles):
-            check_unused(**self.roles, start=start, keep=keep, ci=interval)
+            check_unused(**self.roles, start=start, keep=keep, ci=level)
             curve = read_curve(scan_all(self._native), ascending=self.roles.get("ascending", False))
             check_keys(curve.keys)
             points, areas, cluster = curve.points.lazy(), _areas_of_curve(curve), None
         else:
             start, kept = check_option("start", start, STARTS), points_to_keep(keep)
-            level = None if interval is None else confidence(interval)
             points, areas, cluster = self._tables_for_r(start, kept, level)
         drawn, known = pl.collect_all([points, areas])
         keys = curve_keys(drawn.schema)

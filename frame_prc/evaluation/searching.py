@@ -18,7 +18,7 @@ from frame_prc._request.comparisons import (
     window_of,
 )
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import confidence, key_name, whole
+from frame_prc._request.options import key_name, whole
 from frame_prc._request.points import measured
 from frame_prc._request.roles import check_one_grouping, check_option
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
@@ -141,7 +141,7 @@ class SearchVerbs(Evaluated[FrameT]):
                     measure=measure,
                     details=details,
                 )
-        asked, level = self._request, confidence(self._level(ci))
+        asked, level = self._request, self._level(ci)
         check_rows(asked)
         check_one_model(asked)
         check_one_grouping(asked)
@@ -256,7 +256,7 @@ class SearchVerbs(Evaluated[FrameT]):
         from frame_prc._tables.watched import Watched
 
         self._check_frame()
-        asked, level = self._request, confidence(self._level(ci))
+        asked, level = self._request, self._level(ci)
         check_one_grouping(asked)
         check_numpy("monitor()")
         first, looks, key = *plan_of(plan), key_name(over)

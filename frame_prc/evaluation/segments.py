@@ -11,17 +11,14 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
     check_long,
-    check_one_of,
     check_rows,
     check_segments,
-    floor,
     length,
     models_compared,
-    power_of,
     segments_test,
 )
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import check_level_of_draws, confidence, is_list
+from frame_prc._request.options import check_level_of_draws, is_list, number
 from frame_prc._request.points import (
     check_has_better,
     measured,
@@ -37,6 +34,9 @@ from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
+
+
+_LEAST_POWER = 0.5  # below it, chance decides
 
 
 class SegmentVerbs(Evaluated[FrameT]):
@@ -131,7 +131,7 @@ class SegmentVerbs(Evaluated[FrameT]):
 
         check_one_grouping(self._request)
         check_segments(self._request)
-        asked, level = self._request, confidence(self._level(ci))
+        asked, level = self._request, self._level(ci)
         found = measured(asked, measure, calibrate, given_at(at))
         table = Heterogeneity(found, level, segments_test(test, asked.cluster, found.name))
         return self._table(table, details=details)
@@ -220,11 +220,15 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_one_grouping(self._request)
         check_segments(self._request)
         check_numpy("shrunk()")
-        level, held = confidence(self._level(ci)), given_at(at)
+        level, held = self._level(ci), given_at(at)
         check_level_of_draws(level)
         found = measured(self._request, measure, calibrate, held)
         check_has_better(found.name, "shrunk() ranks segments, and is asked for")
-        return self._table(Shrunken(found, level, floor(below)), details=details)
+        allowed = "a number, such as below=0.3"
+        least = (
+            None if below is None else number("below", below, "a value", allowed, lambda _: True)
+        )
+        return self._table(Shrunken(found, level, least), details=details)
 
     @verb
     def sample_size(
@@ -301,9 +305,16 @@ class SegmentVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.labels import SizeForDifference, SizeForWidth
 
-        asked, level, held = self._request, confidence(self._level(ci)), given_at(at)
-        check_one_of({"width": width, "difference": difference})
-        probability = power_of(power)
+        asked, level, held = self._request, self._level(ci), given_at(at)
+        if (width is None) == (difference is None):
+            both = "neither of width= and difference= is given"
+            raise OptionError(
+                both if width is None else "width= and difference= are given", "one of them"
+            )
+        allowed = f"a number from {_LEAST_POWER} to below 1"
+        probability = number(
+            "power", power, "a power", allowed, lambda one: _LEAST_POWER <= one < 1
+        )
         if difference is None:
             if baseline is not None:
                 raise OptionError("baseline= is given without difference=", "both")
@@ -316,7 +327,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         def table(models: Request, base: str | None) -> Table:
             """Return what is needed to tell the models of a request apart."""
             compared = models_compared(
-                models, level, baseline=base, measure=measure, calibrate=calibrate, at=held
+                models, level, base, measure=measure, calibrate=calibrate, at=held
             )
             return SizeForDifference(compared, gap, probability)
 
@@ -389,7 +400,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         known = [one for one in get_args(MeasureName) if one != CALIBRATED]
         listed = (list(given) if is_list(given) else []) or [given]
         named = [check_option("measures", one, known) for one in listed]
-        held = measured_of(asked, named, given_at(at), known)
+        held = measured_of(asked, [*dict.fromkeys(named)], f"measures={named}", given_at(at))
         columns, place = self._columns, pl.int_range(pl.len()).alias("row")
         places = self._source.lf.select(place)
         if "weight" in columns.classes:

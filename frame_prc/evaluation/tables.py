@@ -11,7 +11,7 @@ from frame_prc._request.comparisons import (
     segments_are,
 )
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import check_level_of_draws, compared_at, confidence
+from frame_prc._request.options import check_level_of_draws, compared_at
 from frame_prc._request.points import (
     measure_list,
     measures_beside,
@@ -130,7 +130,7 @@ class TableVerbs(Evaluated[FrameT]):
         from frame_prc._tables.summary import MEASURES, Summary
 
         overall = check_option("overall", overall, (True, False))
-        interval = Interval(confidence(self._level(ci)))
+        interval = Interval(self._level(ci))
         if overall:
             check_pooled(self._request)
         reference = given_reference(calibrate) or compared_at(None)
