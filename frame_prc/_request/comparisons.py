@@ -6,45 +6,25 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, get_args
 
+from frame_prc._request import options, specs
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import (
-    check_level_of_draws,
-    is_number,
-    number,
-    pair,
-    whole,
-)
 from frame_prc._request.points import check_has_better, each_measured, usual_of_models
 from frame_prc._request.roles import Request, check_option, refuse
-from frame_prc._request.specs import (
-    BEYOND_1,
-    PERMUTED,
-    SEGMENTS_TESTS,
-    WITHOUT_RATIO,
-    Adjust,
-    Against,
-    Comparison,
-    Measured,
-    MeasureName,
-    NamedAgainst,
-    Scale,
-    SegmentsAre,
-    SegmentsTest,
-    pairs_of,
-)
 from frame_prc.exceptions import OptionError, shown
 
 
 def models_compared(
     request: Request, level: float, baseline: str | None = None, **asked: Any
-) -> Comparison:
+) -> specs.Comparison:
     """Return which models to compare; ``asked`` are the other options of the verb."""
-    pairs = pairs_of(models_to_compare(request, baseline), baseline)
+    pairs = specs.pairs_of(models_to_compare(request, baseline), baseline)
     usual = usual_of_models(asked.get("calibrate"))
     return _compared(request, level, usual, pairs=pairs, **asked)
 
 
-def segments_compared(request: Request, level: float, against: Any, **asked: Any) -> Comparison:
+def segments_compared(
+    request: Request, level: float, against: Any, **asked: Any
+) -> specs.Comparison:
     """Return what segments are compared with, by default at one prevalence."""
     others = _against(request, against)
     return _compared(request, level, "calibrated_average_precision", against=others, **asked)
@@ -53,17 +33,17 @@ def segments_compared(request: Request, level: float, against: Any, **asked: Any
 def _compared(
     request: Request,
     level: float,
-    usual: MeasureName,
+    usual: specs.MeasureName,
     *,
     pairs: tuple[tuple[int, int], ...] = (),
-    against: Against | None = None,
+    against: specs.Against | None = None,
     measure: Any = None,
     calibrate: Any = None,
     at: Any = None,
     adjust: Any = None,
     margin: Any = None,
     scale: Any = "difference",
-) -> Comparison:
+) -> specs.Comparison:
     found, *beside = each_measured(request, measure, calibrate, at, usual)
     if beside and margin is not None:
         raise OptionError(
@@ -74,24 +54,24 @@ def _compared(
     for one in (found, *beside):
         of = scale_of(scale, one.name, margin)
     within, tests = margin_of(margin, found.name), adjustment(adjust, request)
-    return Comparison(level, pairs, against, tests, found, within, of, tuple(beside))
+    return specs.Comparison(level, pairs, against, tests, found, within, of, tuple(beside))
 
 
-def margin_of(margin: Any, measure: MeasureName) -> float | None:
+def margin_of(margin: Any, measure: specs.MeasureName) -> float | None:
     """Return the largest loss that does not matter."""
     if margin is None:
         return None
     check_has_better(measure, "margin= is given with")
-    is_bounded = measure not in BEYOND_1
+    is_bounded = measure not in specs.BEYOND_1
     allowed = f"a number of 0 or more{' and below 1' * is_bounded}, such as 0.01"
     most = 1 if is_bounded else math.inf
-    return number("margin", margin, "a difference", allowed, lambda loss: 0 <= loss < most)
+    return options.number("margin", margin, "a difference", allowed, lambda loss: 0 <= loss < most)
 
 
-def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
+def scale_of(scale: Any, measure: specs.MeasureName, margin: Any) -> specs.Scale:
     """Return whether values are subtracted or divided; refuse what a ratio has not."""
-    found: Scale = check_option("scale", scale, get_args(Scale))
-    if found == "ratio" and measure in WITHOUT_RATIO:
+    found: specs.Scale = check_option("scale", scale, get_args(specs.Scale))
+    if found == "ratio" and measure in specs.WITHOUT_RATIO:
         raise OptionError(
             f"scale='ratio' is given with measure={measure!r}, whose values do not begin at 0",
             "scale='difference', or another measure",
@@ -102,9 +82,9 @@ def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
     return found
 
 
-def adjustment(adjust: Any, request: Request) -> Adjust | None:
+def adjustment(adjust: Any, request: Request) -> specs.Adjust | None:
     """Return how p-values are adjusted that are of influences."""
-    found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
+    found: specs.Adjust | None = check_option("adjust", adjust, (None, *get_args(specs.Adjust)))
     if found == "max":
         check_numpy("adjust='max'")
         if request.groupings is not None:
@@ -115,9 +95,9 @@ def adjustment(adjust: Any, request: Request) -> Adjust | None:
     return found
 
 
-def adjustment_alone(adjust: Any, beside: str) -> Adjust | None:
+def adjustment_alone(adjust: Any, beside: str) -> specs.Adjust | None:
     """Return how p-values are adjusted that are not of influences."""
-    found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
+    found: specs.Adjust | None = check_option("adjust", adjust, (None, *get_args(specs.Adjust)))
     what = f"{{}} is given with {beside}, whose p-values are not of influences"
     refuse(what, {"adjust='max'": found == "max" or None}, "adjust='holm' or 'bh'")
     return found
@@ -149,10 +129,10 @@ def check_baseline(baseline: object, models: Sequence[str]) -> None:
         )
 
 
-def _against(request: Request, against: Any) -> Against:
+def _against(request: Request, against: Any) -> specs.Against:
     """Return what segments are compared with."""
     if isinstance(against, Mapping):
-        found: Against = _named_segment(against)
+        found: specs.Against = _named_segment(against)
     else:
         found = _named_against(against)
     if not request.keys or () in (request.groupings or ()):
@@ -163,9 +143,11 @@ def _against(request: Request, against: Any) -> Against:
     return found
 
 
-def _named_against(against: Any) -> NamedAgainst:
+def _named_against(against: Any) -> specs.NamedAgainst:
     try:
-        return cast("NamedAgainst", check_option("against", against, get_args(NamedAgainst)))
+        return cast(
+            "specs.NamedAgainst", check_option("against", against, get_args(specs.NamedAgainst))
+        )
     except OptionError as error:
         segment = "{key: value} for a named segment"
         raise OptionError(error.what, f"{error.allowed}, or {segment}") from None
@@ -202,9 +184,9 @@ def check_long(request: Request) -> None:
         refuse("{} is given without row=", {"model=": request.model}, row, hint)
 
 
-def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
+def segments_are(segments: Any, *, overall: bool) -> specs.SegmentsAre:
     """Return how the mean of segments takes them; refuse it where there is no mean."""
-    found: SegmentsAre = check_option("segments", segments, get_args(SegmentsAre))
+    found: specs.SegmentsAre = check_option("segments", segments, get_args(specs.SegmentsAre))
     if found == "sampled" and not overall:
         raise OptionError(
             "segments='sampled' is given without overall=True", "both, for the mean of the segments"
@@ -218,7 +200,7 @@ _SHORTEST = 1e-6  # shorter ones take more rows than can be counted
 def length(name: str, value: Any) -> float:
     """Return a width, or a difference, that a study should reach."""
     allowed = f"a number from {_SHORTEST:f}"
-    return number(name, value, "a length", allowed, lambda one: _SHORTEST <= one < math.inf)
+    return options.number(name, value, "a length", allowed, lambda one: _SHORTEST <= one < math.inf)
 
 
 def check_segments(request: Request) -> None:
@@ -227,14 +209,16 @@ def check_segments(request: Request) -> None:
         raise OptionError("by= is not given", "by= to make the segments to compare")
 
 
-def segments_test(test: Any, cluster: object, measure: MeasureName) -> SegmentsTest | None:
+def segments_test(
+    test: Any, cluster: object, measure: specs.MeasureName
+) -> specs.SegmentsTest | None:
     """Return the test of whether segments differ; ``None`` leaves it to the segments."""
-    found: SegmentsTest | None = check_option("test", test, (None, *SEGMENTS_TESTS))
+    found: specs.SegmentsTest | None = check_option("test", test, (None, *specs.SEGMENTS_TESTS))
     if found == "permutation":
-        if measure not in PERMUTED:
+        if measure not in specs.PERMUTED:
             raise OptionError(
                 f"test='permutation' is given with measure={measure!r}",
-                f"test='q', or one of the measures {', '.join(map(repr, PERMUTED))}",
+                f"test='q', or one of the measures {', '.join(map(repr, specs.PERMUTED))}",
             )
         refuse(
             "{} is given with test='permutation', which permutes single rows: within a cluster "
@@ -271,12 +255,12 @@ def check_searched(request: Request, level: float) -> None:
             "columns= names them for this call alone",
             shell_hint=None,
         )
-    check_level_of_draws(level, _LEAST_OF_SEARCH)
+    options.check_level_of_draws(level, _LEAST_OF_SEARCH)
 
 
 def plan_of(plan: Any) -> tuple[int, int]:
     """Return how many periods are the reference, and how many are looked at."""
-    first, looks = pair(plan)
+    first, looks = options.pair(plan)
     in_range = _LEAST_PERIODS <= first <= _MOST_LOOKS and 1 <= looks <= _MOST_LOOKS
     if not (in_range and first.is_integer() and looks.is_integer()):
         raise OptionError(
@@ -290,7 +274,7 @@ def plan_of(plan: Any) -> tuple[int, int]:
 
 def window_of(window: Any, first: int) -> int:
     """Return how many periods are evaluated together; the reference must hold two windows."""
-    size = whole("window", window, 1)
+    size = options.whole("window", window, 1)
     if first < _PAIR * size:
         raise OptionError(
             f"window={size} is given with a reference of {first} periods",
@@ -300,10 +284,10 @@ def window_of(window: Any, first: int) -> int:
 
 
 def held_measure(
-    measured: Measured, calibrate: Any, of_reference: Callable[[], float | None]
-) -> Measured:
+    measured: specs.Measured, calibrate: Any, of_reference: Callable[[], float | None]
+) -> specs.Measured:
     """Refuse a prevalence that would change from call to call; name that ``of_reference``."""
-    if measured.calibration is not None and not is_number(calibrate):
+    if measured.calibration is not None and not options.is_number(calibrate):
         share, its = of_reference(), "the share of positives in the periods of reference"
         raise OptionError(
             "calibrate= is not a number"

@@ -9,26 +9,9 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
+from frame_prc._request import specs
 from frame_prc._request.hints import check_numpy, measure_hint
 from frame_prc._request.roles import Request, check_option, plain_option, refuse
-from frame_prc._request.specs import (
-    CI_METHODS,
-    LEAST_POINTS,
-    METHODS,
-    PARTIAL_METHODS,
-    STARTS,
-    Calibration,
-    CiMethod,
-    Draws,
-    How,
-    Interval,
-    Keep,
-    Method,
-    Normaliser,
-    Start,
-    Ties,
-    Top,
-)
 from frame_prc._request.values import MOST_THRESHOLDS, Bins
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -50,41 +33,41 @@ def check_title(title: object, name: str = "title") -> None:
         raise OptionError(f"{name}={shown(title)} is of type {type_name(title)}", "a text, or None")
 
 
-def method_list(method: Any) -> list[Method]:
+def method_list(method: Any) -> list[specs.Method]:
     """Return the methods asked for."""
     methods = list(map(plain_option, method if is_list(method) else [method]))
-    known = ", ".join(map(repr, METHODS))
+    known = ", ".join(map(repr, specs.METHODS))
     if not methods:
         raise OptionError("method= is an empty list", known)
     for name in methods:
-        if not isinstance(name, str) or name not in METHODS:
+        if not isinstance(name, str) or name not in specs.METHODS:
             raise OptionError(f"method={shown(name)} is not known", known, measure_hint(name))
         if methods.count(name) > 1:
             raise OptionError(f"method= names {name!r} twice", "each method once")
     return methods
 
 
-def points_to_keep(keep: Any) -> Keep:
+def points_to_keep(keep: Any) -> specs.Keep:
     """Return the points of a curve to keep."""
     keep = plain_option(keep)
     if isinstance(keep, str) and keep in ("all", "corners"):
-        return cast("Keep", keep)
-    if not is_integer(keep) or keep < LEAST_POINTS:
+        return cast("specs.Keep", keep)
+    if not is_integer(keep) or keep < specs.LEAST_POINTS:
         raise OptionError(
             f"keep={shown(keep)} is not an option",
-            f"'all', 'corners', or a number of points, {LEAST_POINTS} or more",
+            f"'all', 'corners', or a number of points, {specs.LEAST_POINTS} or more",
         )
     return min(int(keep), _MOST_POINTS)
 
 
-def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, float] | None:
+def recall_bounds(recall_range: Any, methods: Sequence[specs.Method]) -> tuple[float, float] | None:
     """Return the recalls between which an area is taken."""
     if recall_range is None:
         return None
     low, high = pair(recall_range)
     if not 0 <= low < high <= 1:
         raise OptionError(f"recall_range={shown(recall_range)} is not a range of recalls", _RANGE)
-    _check_methods(methods, PARTIAL_METHODS, "a range of recalls", "recall_range=")
+    _check_methods(methods, specs.PARTIAL_METHODS, "a range of recalls", "recall_range=")
     return low, high
 
 
@@ -96,7 +79,7 @@ def pair(numbers: Any) -> tuple[float, float]:
 
 
 def _check_methods(
-    methods: Sequence[Method], known: Sequence[Method], over: str, beside: str
+    methods: Sequence[specs.Method], known: Sequence[specs.Method], over: str, beside: str
 ) -> None:
     """Refuse methods that have no such area."""
     own = f"ask for it in a call of its own, without {beside}"
@@ -162,11 +145,11 @@ def _check_number(name: str, count: int) -> None:
         raise OptionError(f"{name}= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
 
 
-def top_rows(top: Any, methods: Sequence[Method] = ("step",)) -> Top | None:
+def top_rows(top: Any, methods: Sequence[specs.Method] = ("step",)) -> specs.Top | None:
     """Return how many rows an area is limited to, and what it is divided by."""
     if top is None:
         return None
-    asked = top if isinstance(top, Top) else Top(top)
+    asked = top if isinstance(top, specs.Top) else specs.Top(top)
     if not is_number(asked.count) or not 0 < asked.count < math.inf:
         raise OptionError(
             f"top={shown(asked.count)} is not a number of rows",
@@ -174,8 +157,10 @@ def top_rows(top: Any, methods: Sequence[Method] = ("step",)) -> Top | None:
             shell_hint="for example --top 100 or --top 100,normaliser=attainable",
         )
     _check_methods(methods, ("step",), "the top rows", "top=")
-    normaliser = check_option("normaliser", asked.normaliser, get_args(Normaliser))
-    return Top(float(asked.count), normaliser, check_option("ties", asked.ties, get_args(Ties)))
+    normaliser = check_option("normaliser", asked.normaliser, get_args(specs.Normaliser))
+    return specs.Top(
+        float(asked.count), normaliser, check_option("ties", asked.ties, get_args(specs.Ties))
+    )
 
 
 def check_row_number(name: str, number: float, *, weighted: bool) -> None:
@@ -214,7 +199,7 @@ def bin_edges(bins: Any) -> list[float]:
     return edges
 
 
-def calibration(calibrate: Any) -> Calibration | None:
+def calibration(calibrate: Any) -> specs.Calibration | None:
     """Return what areas are calibrated to."""
     calibrate = plain_option(calibrate)
     if calibrate is None:
@@ -222,22 +207,22 @@ def calibration(calibrate: Any) -> Calibration | None:
     if isinstance(calibrate, str):
         if calibrate not in ("highest", "pooled"):
             raise _not_a_prevalence(calibrate, _PREVALENCES)
-        return Calibration(highest=calibrate == "highest")
+        return specs.Calibration(highest=calibrate == "highest")
     if not has_number_type(calibrate):
         raise OptionError(f"calibrate= is of type {type_name(calibrate)}", _PREVALENCES)
     if not is_number(calibrate) or not 0 < calibrate < 1:
         raise _not_a_prevalence(calibrate, "a number between 0 and 1")
     if calibrate < _LOWEST_PREVALENCE:
         raise _not_a_prevalence(calibrate, f"at least {_LOWEST_PREVALENCE}")
-    return Calibration.at(float(calibrate))
+    return specs.Calibration.at(float(calibrate))
 
 
-def compared_at(calibrate: Any) -> Calibration:
+def compared_at(calibrate: Any) -> specs.Calibration:
     """Return the prevalence at which segments are compared: by default the highest of theirs."""
-    return calibration(calibrate) or Calibration(highest=True)
+    return calibration(calibrate) or specs.Calibration(highest=True)
 
 
-def check_deployed(request: Request, reference: Calibration | None, what: str) -> None:
+def check_deployed(request: Request, reference: specs.Calibration | None, what: str) -> None:
     """Refuse what needs single rows at another prevalence, where these have weights."""
     if reference is not None and "pos" in request.classes:
         raise OptionError(
@@ -249,7 +234,7 @@ def check_deployed(request: Request, reference: Calibration | None, what: str) -
 
 def check_calibrated(ci_method: str, bootstrap: object, *, bounds: bool) -> None:
     """Refuse what there is of the plain average precision only."""
-    method = {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0] or None}
+    method = {f"ci_method={ci_method!r}": ci_method != specs.CI_METHODS[0] or None}
     hint = "ci= alone has an interval for the calibrated average precision"
     refuse("{} is given with calibrate=", {"bounds=True": bounds or None})
     refuse("{} is given with calibrate=", {"bootstrap=": bootstrap, **method}, hint=hint)
@@ -281,7 +266,7 @@ def check_roc(request: Request, interval: object, calibrate: object) -> None:
     refuse(what, given, allowed, "summary(measures='roc_auc') has the area with its interval")
 
 
-def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
+def check_calibrated_methods(methods: Sequence[specs.Method], ci: object) -> None:
     """Refuse the area that is on a scale of its own, and a bootstrap of the others."""
     what, others = "{} is given with calibrate=", "the other methods"
     step = "average_precision(..., calibrate=, ci=) has an interval for method='step'"
@@ -340,14 +325,14 @@ def is_number(value: Any) -> bool:
 
 
 def recall_grid(
-    recalls: Any, over: object, *, start: Start, keep: Keep, extras: Iterable[str]
+    recalls: Any, over: object, *, start: specs.Start, keep: specs.Keep, extras: Iterable[str]
 ) -> list[float] | None:
     """Return the recalls of a curve, if it is on a grid of them."""
     if recalls is None:
         if over is not None:
             raise OptionError("over= is given without recalls=", "both, for example recalls=101")
         return None
-    given = {"start=": start != STARTS[0] or None, "keep=": keep != "all" or None}
+    given = {"start=": start != specs.STARTS[0] or None, "keep=": keep != "all" or None}
     given |= {f"the column {name!r}": True for name in extras}
     refuse("{} is asked for with recalls=", given)
     if over is not None:
@@ -377,9 +362,9 @@ _OTHER_AVERAGES = {
 }
 
 
-def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, How]:
+def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, specs.How]:
     """Return the key that a measure is averaged over, and how."""
-    found: How = check_option("how", how, get_args(How), _OTHER_AVERAGES.get(str(how)))
+    found: specs.How = check_option("how", how, get_args(specs.How), _OTHER_AVERAGES.get(str(how)))
     over = key_name(over)
     if ci is not None and found == "micro":
         raise OptionError(
@@ -440,31 +425,35 @@ def confidence(ci: Any) -> float:
 _CI_HINTS = {"bootstrap": "bootstrap=1000 resamples the rows"}
 
 
-def interval_of(level: float | None, ci_method: Any, drawn: Draws | None) -> Interval | None:
+def interval_of(
+    level: float | None, ci_method: Any, drawn: specs.Draws | None
+) -> specs.Interval | None:
     """Return the interval asked for."""
-    method: CiMethod = check_option(
-        "ci_method", ci_method, CI_METHODS, _CI_HINTS.get(str(ci_method))
+    method: specs.CiMethod = check_option(
+        "ci_method", ci_method, specs.CI_METHODS, _CI_HINTS.get(str(ci_method))
     )
-    if method != CI_METHODS[0]:
+    if method != specs.CI_METHODS[0]:
         refuse(f"{{}} is given with ci_method={method!r}", {"bootstrap=": drawn})
     if level is None:
-        given = {"bootstrap=": drawn, "ci_method=": method != CI_METHODS[0] or None}
+        given = {"bootstrap=": drawn, "ci_method=": method != specs.CI_METHODS[0] or None}
         refuse("{} is given without ci=", given, "both, for example ci=0.95")
         return None
     if drawn is not None:
         check_numpy()
-    return Interval(level, method, drawn)
+    return specs.Interval(level, method, drawn)
 
 
-def area_interval(level: float | None, drawn: Draws | None, *, is_drawn: bool) -> Interval | None:
+def area_interval(
+    level: float | None, drawn: specs.Draws | None, *, is_drawn: bool
+) -> specs.Interval | None:
     """Return the interval of areas or points, whether it is that of a bootstrap or needs none."""
     if level is not None and is_drawn:
         check_numpy()
-        return Interval(level, resampling=drawn or Draws())
+        return specs.Interval(level, resampling=drawn or specs.Draws())
     needed = "ci=" if is_drawn else "ci= and an area other than the whole method='step'"
     what = "{} is given, and nothing is resampled"
     refuse(what, {"bootstrap=": drawn}, f"bootstrap= with {needed}")
-    return None if level is None else Interval(level)
+    return None if level is None else specs.Interval(level)
 
 
 def check_level_of_draws(level: float, least: float = _LOWEST_LEVEL) -> None:
@@ -474,7 +463,7 @@ def check_level_of_draws(level: float, least: float = _LOWEST_LEVEL) -> None:
         raise OptionError(f"ci={shown(level)} is out of range", allowed)
 
 
-def check_enough_drawn(drawn: Draws, level: float) -> None:
+def check_enough_drawn(drawn: specs.Draws, level: float) -> None:
     """Refuse so few replicates that none would lie beyond a limit, which is one of their shares."""
     least = math.ceil(2 / (1 - level) * (1 - 1e-9))  # not 41 at .95, for a rounding error
     if drawn.replicates < least:
@@ -484,11 +473,11 @@ def check_enough_drawn(drawn: Draws, level: float) -> None:
         )
 
 
-def draws(name: str, value: Any, cluster: object = None) -> Draws | None:
+def draws(name: str, value: Any, cluster: object = None) -> specs.Draws | None:
     """Return how random samples are drawn, given a number of them or more."""
     if value is None:
         return None
-    asked = value if isinstance(value, Draws) else Draws(value)
+    asked = value if isinstance(value, specs.Draws) else specs.Draws(value)
     if asked.stratified and name != "bootstrap":
         raise OptionError(
             f"stratified=True is given in {name}=, which keep the sizes of the classes",
@@ -507,7 +496,7 @@ def draws(name: str, value: Any, cluster: object = None) -> Draws | None:
             f"an integer from 1 to {_MOST_REPLICATES:,}, or Draws(1000, seed=1)",
             shell_hint=f"for example --{name} 1000 or --{name} 1000,seed=1",
         )
-    return Draws(int(count), seed_of(seed), asked.stratified)
+    return specs.Draws(int(count), seed_of(seed), asked.stratified)
 
 
 def seed_of(seed: Any) -> int | None:

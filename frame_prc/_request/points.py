@@ -9,34 +9,9 @@ from typing import Any, cast, get_args
 
 import polars as pl
 
+from frame_prc._request import options, specs
 from frame_prc._request.hints import check_numpy, measure_hint
-from frame_prc._request.options import (
-    area_interval,
-    asked_by,
-    compared_at,
-    has_number_type,
-    is_list,
-    is_number,
-    is_word,
-    number,
-    pair,
-    percent_hint,
-)
 from frame_prc._request.roles import Request, check_option, refuse
-from frame_prc._request.specs import (
-    HELD,
-    NEITHER_BETTER,
-    OF_CURVE,
-    OF_PROBABILITIES,
-    PARTIAL_ROC_AUC,
-    Criterion,
-    Interval,
-    Measured,
-    MeasureName,
-    Target,
-    Ties,
-    Top,
-)
 from frame_prc.exceptions import OptionError, nearest, shown
 
 _LARGEST_BETA = 1e100  # the square of a larger one overflows
@@ -45,8 +20,8 @@ _PAIR = 2
 
 
 def targets(
-    numbers: dict[Criterion, Any], *, others: bool = False, role: str | None = None
-) -> list[Target]:
+    numbers: dict[specs.Criterion, Any], *, others: bool = False, role: str | None = None
+) -> list[specs.Target]:
     """Return the targets of operating points, in order.
 
     Each is a parameter, or one of those that the parameter ``role`` maps to their numbers.
@@ -58,7 +33,11 @@ def targets(
         for target in _targets(criterion, given, role)
     ]
     if not found and not others:
-        empty = [asked_by(name, given, role) for name, given in numbers.items() if is_list(given)]
+        empty = [
+            options.asked_by(name, given, role)
+            for name, given in numbers.items()
+            if options.is_list(given)
+        ]
         raise OptionError(
             f"{empty[0]} holds no number" if empty else "no target is given",
             f"one or more of {', '.join(f'{n}=' for n in numbers)}",
@@ -72,7 +51,7 @@ _GUARANTEED = ("recall", "precision", "fpr")
 _CONSTRAINTS = ("recall", "precision", "predicted_rate", "predicted_count", "fpr")
 
 
-def with_joint(targets: list[Target], joint: Any, *, others: bool) -> list[Target]:
+def with_joint(targets: list[specs.Target], joint: Any, *, others: bool) -> list[specs.Target]:
     """Return targets, and before them a point that meets all of them if that is asked for."""
     if not check_option("joint", joint, (False, True)):
         return targets
@@ -86,15 +65,19 @@ def with_joint(targets: list[Target], joint: Any, *, others: bool) -> list[Targe
             "two or more targets of different kinds, one number each",
             "joint=True with recall=0.9, fpr=0.05",
         )
-    return [Target("joint", math.nan, all_of=tuple(targets)), *targets]
+    return [specs.Target("joint", math.nan, all_of=tuple(targets)), *targets]
 
 
-def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> list[Target]:
+def guaranteed(
+    targets: Sequence[specs.Target], guarantee: Any, *, others: bool
+) -> list[specs.Target]:
     """Return targets that new rows meet with this probability; ``others`` as above."""
     if guarantee is None:
         return [*targets]
     allowed = "a number between 0 and 1, such as 0.95"
-    level = number("guarantee", guarantee, "a probability", allowed, lambda one: 0 < one < 1)
+    level = options.number(
+        "guarantee", guarantee, "a probability", allowed, lambda one: 0 < one < 1
+    )
     what, joint = "{} is given with guarantee=", any(target.all_of for target in targets) or None
     own = "with the guarantee alone each target has its own threshold, which meets it"
     refuse(what, {"joint=True": joint}, hint=own)
@@ -104,7 +87,7 @@ def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> li
 
 
 def _check_only(
-    known: Sequence[str], targets: Sequence[Target], what: str, beside: str, *, others: bool
+    known: Sequence[str], targets: Sequence[specs.Target], what: str, beside: str, *, others: bool
 ) -> None:
     """Refuse targets other than the known ones."""
     given: dict[str, object] = {f"{t.criterion}=": t for t in targets if t.criterion not in known}
@@ -113,47 +96,47 @@ def _check_only(
     refuse(what, given, allowed, f"ask for it in a call of its own, without {beside}")
 
 
-def _targets(criterion: Criterion, given: Any, role: str | None) -> list[Target]:
-    values = list(given) if is_list(given) else [given]
+def _targets(criterion: specs.Criterion, given: Any, role: str | None) -> list[specs.Target]:
+    values = list(given) if options.is_list(given) else [given]
     if criterion == "predicted_count":
         return [_count(value, role) for value in values]
     if criterion != "cost":
-        return [Target(criterion, _target(criterion, value, role)) for value in values]
-    pairs = values if values and all(map(is_list, values)) else [given]
+        return [specs.Target(criterion, _target(criterion, value, role)) for value in values]
+    pairs = values if values and all(map(options.is_list, values)) else [given]
     return [_cost(pair_of, role) for pair_of in pairs]
 
 
-def _count(value: Any, role: str | None) -> Target:
+def _count(value: Any, role: str | None) -> specs.Target:
     """Return the target of a number of rows, which may cut a tie."""
-    asked = value if isinstance(value, Top) else Top(value)
-    if asked.normaliser != Top.normaliser:
+    asked = value if isinstance(value, specs.Top) else specs.Top(value)
+    if asked.normaliser != specs.Top.normaliser:
         raise OptionError(
             f"normaliser={shown(asked.normaliser)} is given in predicted_count=",
             "Top(100, ties='expected')",
             "a normaliser divides an area: top=Top(...) of average_precision",
         )
-    ties = check_option("ties", asked.ties, get_args(Ties))
-    return Target("predicted_count", _target("predicted_count", asked.count, role), ties=ties)
+    ties = check_option("ties", asked.ties, get_args(specs.Ties))
+    return specs.Target("predicted_count", _target("predicted_count", asked.count, role), ties=ties)
 
 
-def _cost(given: Any, role: str | None) -> Target:
+def _cost(given: Any, role: str | None) -> specs.Target:
     """Return the target of the least cost, whose value is the share of a false positive's cost."""
-    fp, fn = pair(given)
+    fp, fn = options.pair(given)
     if not (0 <= fp <= _LARGEST_COST and 0 <= fn <= _LARGEST_COST and fp + fn > 0):
         raise OptionError(
-            f"{asked_by('cost', given, role)} is not a pair of costs",
+            f"{options.asked_by('cost', given, role)} is not a pair of costs",
             "(cost of a false positive, cost of a false negative), numbers of 0 or more and up to "
             f"{_LARGEST_COST}, not both 0",
-            f"{asked_by('cost', (1, 10), role)} if a missed positive costs ten times as much as a "
-            "false alarm",
+            f"{options.asked_by('cost', (1, 10), role)} if a missed positive costs ten times as "
+            "much as a false alarm",
         )
-    return Target("cost", fp / (fp + fn), (fp, fn))
+    return specs.Target("cost", fp / (fp + fn), (fp, fn))
 
 
 _SHARES = ("recall", "precision", "predicted_rate", "fpr")
 
 
-def _target(criterion: Criterion, value: Any, role: str | None) -> float:
+def _target(criterion: specs.Criterion, value: Any, role: str | None) -> float:
     allowed: tuple[Callable[[float], bool], str] = {
         "threshold": (
             lambda _: True,
@@ -168,27 +151,29 @@ def _target(criterion: Criterion, value: Any, role: str | None) -> float:
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
     is_allowed, numbers = allowed
     is_nan = isinstance(value, float) and math.isnan(value)
-    if is_nan or not has_number_type(value):
-        raise OptionError(f"{asked_by(criterion, value, role)} is not a number", numbers)
-    if not is_number(value) or not is_allowed(float(value)):
-        hint = percent_hint(criterion, value, role) if criterion in _SHARES else None
-        raise OptionError(f"{asked_by(criterion, value, role)} is out of range", numbers, hint)
+    if is_nan or not options.has_number_type(value):
+        raise OptionError(f"{options.asked_by(criterion, value, role)} is not a number", numbers)
+    if not options.is_number(value) or not is_allowed(float(value)):
+        hint = options.percent_hint(criterion, value, role) if criterion in _SHARES else None
+        raise OptionError(
+            f"{options.asked_by(criterion, value, role)} is out of range", numbers, hint
+        )
     return float(value)
 
 
-def cuts_ties(targets: Sequence[Target]) -> bool:
+def cuts_ties(targets: Sequence[specs.Target]) -> bool:
     """Whether some of the targets retrieve a part of a tie."""
     return any(target.ties == "expected" for target in targets)
 
 
-def target_interval(level: float | None, targets: Sequence[Target]) -> Interval | None:
+def target_interval(level: float | None, targets: Sequence[specs.Target]) -> specs.Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
     if cuts_ties(targets):
         hint = "a replicate has ties of its own: ci= takes ties='whole'"
         refuse("{} is given with ties='expected'", {"ci=": level}, hint=hint)
     held = all(target.criterion == "threshold" for target in targets)
     is_held = held or any(target.guarantee is not None for target in targets)
-    return area_interval(level, None, is_drawn=not is_held)
+    return options.area_interval(level, None, is_drawn=not is_held)
 
 
 # --- where the last tie is cut at random -------------------------------------------------------
@@ -212,8 +197,10 @@ def check_unweighted_ties(*, weighted: bool) -> None:
 # --- measures ----------------------------------------------------------------------------------
 
 
-def _measure_name(measure: Any) -> MeasureName:
-    found: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
+def _measure_name(measure: Any) -> specs.MeasureName:
+    found: specs.MeasureName = check_option(
+        "measure", measure, get_args(specs.MeasureName), _hint(measure)
+    )
     return found
 
 
@@ -225,29 +212,31 @@ def _hint(measure: object) -> str | None:
     )
 
 
-def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
+def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> specs.Measured:
     """Return the measure, with its prevalence or its threshold if it has one."""
     name = _measure_name(measure)
     [found] = measured_of(request, [name], f"measure={name!r}", at, calibrate)
     return found
 
 
-def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
+def models_measured(
+    request: Request, measure: Any, calibrate: Any, at: Any = None
+) -> specs.Measured:
     """Return the measure of models, by default the plain area: they have the same rows."""
     usual = usual_of_models(calibrate)
     return measured(request, usual if measure is None else measure, calibrate, at)
 
 
-def usual_of_models(calibrate: Any) -> MeasureName:
+def usual_of_models(calibrate: Any) -> specs.MeasureName:
     """Return the measure of models that is meant: plain, as they have the same rows."""
     return "average_precision" if calibrate is None else "calibrated_average_precision"
 
 
 def each_measured(
-    request: Request, measure: Any, calibrate: Any, at: Any, usual: MeasureName
-) -> list[Measured]:
+    request: Request, measure: Any, calibrate: Any, at: Any, usual: specs.MeasureName
+) -> list[specs.Measured]:
     """Return the measures of a comparison: one, or each of a list."""
-    if not is_list(measure):
+    if not options.is_list(measure):
         return [measured(request, usual if measure is None else measure, calibrate, at)]
     names = [*dict.fromkeys(map(_measure_name, measure))]
     if not names:
@@ -259,11 +248,11 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
     """Return the measures that a scorecard shows beside the average precision."""
     if measures is None:
         return []
-    if is_word(measures, "all"):
+    if options.is_word(measures, "all"):
         return [*known]
-    listed = list(measures) if is_list(measures) else [measures]
+    listed = list(measures) if options.is_list(measures) else [measures]
     # The average precision is shown anyway.
-    named = [one for one in listed if not is_word(one, "average_precision")]
+    named = [one for one in listed if not options.is_word(one, "average_precision")]
     every = (*known, *others)
     for name in named:
         if not isinstance(name, str) or name not in every:
@@ -277,8 +266,8 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
 
 
 def measured_of(
-    request: Request, names: Sequence[MeasureName], asked: str, at: Any, calibrate: Any = None
-) -> list[Measured]:
+    request: Request, names: Sequence[specs.MeasureName], asked: str, at: Any, calibrate: Any = None
+) -> list[specs.Measured]:
     """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it.
 
     ``asked`` is the parameter that names them, with its value.
@@ -289,17 +278,17 @@ def measured_of(
         only = f"calibrate= with measure={_CALIBRATED!r}"
         raise OptionError(f"calibrate= is given with {asked}", only)
     return [
-        Measured(name, compared_at(calibrate))
+        specs.Measured(name, options.compared_at(calibrate))
         if name == _CALIBRATED
-        else Measured(name, at=held.get(name))
+        else specs.Measured(name, at=held.get(name))
         for name in names
     ]
 
 
-def measures_beside(request: Request, named: Sequence[str], at: Any) -> list[Measured]:
+def measures_beside(request: Request, named: Sequence[str], at: Any) -> list[specs.Measured]:
     """Return the measures of a scorecard that have a value and an influence of their own."""
-    known = {*get_args(MeasureName)}.difference(OF_CURVE)
-    names = [cast("MeasureName", name) for name in dict.fromkeys(named) if name in known]
+    known = {*get_args(specs.MeasureName)}.difference(specs.OF_CURVE)
+    names = [cast("specs.MeasureName", name) for name in dict.fromkeys(named) if name in known]
     return measured_of(request, names, f"measures={[*named]}", at)
 
 
@@ -307,9 +296,9 @@ _CALIBRATED = "calibrated_average_precision"
 _HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows than those"
 
 
-def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
+def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, specs.Target]:
     """Return the point of each measure that is at one; refuse what is lacking, and what is over."""
-    placed = {name: keys for name, keys in HELD.items() if name in names}
+    placed = {name: keys for name, keys in specs.HELD.items() if name in names}
     if at is None and placed:
         name, [key, *_] = next(iter(placed.items()))
         example = {"threshold": 0.5, "fpr": 0.1}[key]
@@ -317,7 +306,7 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
         what = f"{asked.partition('=')[0]}={name!r} is given without at="
         raise OptionError(what, f"at={ {key: example} }", hint)
     if at is not None and not placed:
-        every = ", ".join(map(repr, HELD))
+        every = ", ".join(map(repr, specs.HELD))
         beside = f"with {asked}" if names else "and no measure asked for is taken there"
         raise OptionError(f"at= is given {beside}", f"at= with one of {every}")
     if at is None:
@@ -326,7 +315,7 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
         return _held_by(at, placed)
     given = at if isinstance(at, Mapping) else {}
     taken = {name: next((k for k in keys if k in given), None) for name, keys in placed.items()}
-    is_each_number = all(map(is_number, given.values()))
+    is_each_number = all(map(options.is_number, given.values()))
     if None in taken.values() or {*taken.values()} != {*given} or not is_each_number:
         name = next((one for one, key in taken.items() if key is None), next(iter(taken)))
         keys = placed[name]
@@ -341,7 +330,9 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
     return {name: _point(name, key, given[key]) for name, key in taken.items() if key}
 
 
-def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -> dict[str, Target]:
+def _held_by(
+    table: pl.LazyFrame, placed: Mapping[specs.MeasureName, Sequence[str]]
+) -> dict[str, specs.Target]:
     """Return the thresholds of a frame as the point of each measure."""
     for name, keys in placed.items():
         if "threshold" not in keys or name == "net_benefit":
@@ -352,10 +343,10 @@ def _held_by(table: pl.LazyFrame, placed: Mapping[MeasureName, Sequence[str]]) -
                 else "at={'fpr': 0.1}",
                 "ask for it in a call of its own",
             )
-    return dict.fromkeys(placed, Target("threshold", math.nan, table=table))
+    return dict.fromkeys(placed, specs.Target("threshold", math.nan, table=table))
 
 
-def _point(name: str, criterion: Criterion, value: float) -> Target:
+def _point(name: str, criterion: specs.Criterion, value: float) -> specs.Target:
     """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
     if name == "net_benefit" and not 0 < value < 1:
         raise OptionError(
@@ -364,11 +355,11 @@ def _point(name: str, criterion: Criterion, value: float) -> Target:
         )
     [found] = targets({criterion: value}, role="at")
     ends = {"threshold": (), "fpr": (0, 1), "predicted_count": ()}.get(criterion, (1,))
-    if name == PARTIAL_ROC_AUC:
+    if name == specs.PARTIAL_ROC_AUC:
         ends = (0,)
     if value in ends:
         raise OptionError(
-            f"{asked_by(criterion, value, 'at')} is where {name!r} cannot be measured",
+            f"{options.asked_by(criterion, value, 'at')} is where {name!r} cannot be measured",
             "a number above 0" + (" and below 1" if 1 in ends else ""),
         )
     return found
@@ -376,7 +367,7 @@ def _point(name: str, criterion: Criterion, value: float) -> Target:
 
 def check_probabilities(request: Request, names: Sequence[str]) -> None:
     """Refuse measures of probabilities for scores that cannot be some."""
-    name = next((one for one in names if one in OF_PROBABILITIES), None)
+    name = next((one for one in names if one in specs.OF_PROBABILITIES), None)
     if name is None:
         return
     unretrieved = request.missing == "unretrieved"
@@ -390,9 +381,9 @@ def check_probabilities(request: Request, names: Sequence[str]) -> None:
         )
 
 
-def check_has_better(measure: MeasureName, what: str) -> None:
+def check_has_better(measure: specs.MeasureName, what: str) -> None:
     """Raise an error for a measure of which no value is the best."""
-    if measure in NEITHER_BETTER:
+    if measure in specs.NEITHER_BETTER:
         raise OptionError(
             f"{what} measure={measure!r}, of which neither a higher value nor a lower one is "
             "better",

@@ -8,32 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from frame_prc._curves.areas import STEP_AREAS, AreaSpec
 from frame_prc._frames.border import FrameT
-from frame_prc._request.options import (
-    area_interval,
-    bins_of,
-    check_calibrated,
-    check_calibrated_methods,
-    check_roc,
-    check_top,
-    check_top_of,
-    draws,
-    interval_of,
-    is_word,
-    mean_over,
-    method_list,
-    recall_bounds,
-    top_rows,
-)
-from frame_prc._request.points import (
-    check_expected_area,
-    measured,
-)
+from frame_prc._request import options, points
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import (
     STARTS,
     CiMethod,
     Draws,
     How,
+    Interval,
     MeasureName,
     Method,
     Start,
@@ -150,16 +132,18 @@ class AreaVerbs(Evaluated[FrameT]):
         """
         asked = self._request
         level = self._level_or_none(ci, has_interval=top is None)
-        cluster, bins = asked.cluster, bins_of(thresholds, ascending=asked.ascending)
+        cluster, bins = asked.cluster, options.bins_of(thresholds, ascending=asked.ascending)
         bounds = check_option("bounds", bounds, (True, False))
-        interval = interval_of(level, ci_method, draws("bootstrap", bootstrap, cluster))
-        reference, within = given_reference(calibrate), top_rows(top)
+        interval = options.interval_of(
+            level, ci_method, options.draws("bootstrap", bootstrap, cluster)
+        )
+        reference, within = given_reference(calibrate), options.top_rows(top)
         if within is not None:
-            check_top(level, thresholds, bounds=bounds)
+            options.check_top(level, thresholds, bounds=bounds)
             if within.ties == "expected":
-                check_expected_area(None, calibrate)
+                points.check_expected_area(None, calibrate)
         if reference is not None:
-            check_calibrated(ci_method, bootstrap, bounds=bounds)
+            options.check_calibrated(ci_method, bootstrap, bounds=bounds)
         table = AveragePrecision(
             bins,
             interval,
@@ -265,16 +249,14 @@ class AreaVerbs(Evaluated[FrameT]):
         from frame_prc._tables.averages import Averages
 
         asked = self._request
-        found = measured(asked, measure, calibrate, given_at(at))
-        level = self._level_or_none(ci, has_interval=not is_word(how, "micro"))
-        key, kind = mean_over(over, how, level, asked.cluster)
-        bins, within = (
-            bins_of(thresholds, ascending=asked.ascending),
-            top_rows(top),
-        )
+        found = points.measured(asked, measure, calibrate, given_at(at))
+        level = self._level_or_none(ci, has_interval=not options.is_word(how, "micro"))
+        key, kind = options.mean_over(over, how, level, asked.cluster)
+        within = options.top_rows(top)
+        bins = options.bins_of(thresholds, ascending=asked.ascending)
         if within is not None:
-            check_top_of(found.name, thresholds)
-        interval = None if level is None else interval_of(level, "influence", None)
+            options.check_top_of(found.name, thresholds)
+        interval = None if level is None else Interval(level)
         table = Averages(key, kind, found, interval, bins, within)
         return self._table(table, details=details)
 
@@ -381,25 +363,23 @@ class AreaVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.areas import Areas
 
-        asked, methods = self._request, method_list(method)
+        asked, methods = self._request, options.method_list(method)
         level = self._level_or_none(ci, has_interval=calibrate is None and "roc" not in methods)
         start = check_option("start", start, STARTS)
         standardised = check_option("standardised", standardised, (True, False))
-        limits, bins = (
-            recall_bounds(recall_range, methods),
-            bins_of(thresholds, ascending=asked.ascending),
-        )
+        limits = options.recall_bounds(recall_range, methods)
+        bins = options.bins_of(thresholds, ascending=asked.ascending)
         reference = given_reference(calibrate)
         if "roc" in methods:
-            check_roc(asked, level, calibrate)
-        drawn = draws("bootstrap", bootstrap, asked.cluster)
+            options.check_roc(asked, level, calibrate)
+        drawn = options.draws("bootstrap", bootstrap, asked.cluster)
         if reference is not None:
-            check_calibrated_methods(methods, level)
-        within = top_rows(top, methods)
+            options.check_calibrated_methods(methods, level)
+        within = options.top_rows(top, methods)
         if within is not None and within.ties == "expected":
-            check_expected_area(recall_range, calibrate)
+            points.check_expected_area(recall_range, calibrate)
         spec = AreaSpec(methods, start, limits, standardised, within)
-        interval = area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))
+        interval = options.area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))
         table = Areas(spec, bins, reference, interval)
         if (engine := self._engine) is None:
             is_part = spec.recall_range is not None or spec.top is not None

@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import (
-    adjustment_alone,
-    check_long,
-    check_rows,
-    models_compared,
-    models_to_compare,
-    segments_compared,
-)
+from frame_prc._request import comparisons
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import draws, is_list, is_word, key_name
 from frame_prc._request.points import models_measured
@@ -152,17 +145,17 @@ class ComparisonVerbs(Evaluated[FrameT]):
         from frame_prc._tables.compare import Differences
 
         asked, level = self._request, self._level(ci)
-        check_rows(asked)
+        comparisons.check_rows(asked)
         held, drawn = given_at(at), draws("permutations", permutations)
         if over is None:
             needed = "permutations= with over=, the key of segments that are a sample"
             refuse(_NOT_PERMUTED, {"permutations=": drawn}, needed)
-        check_long(asked)
+        comparisons.check_long(asked)
 
         def table(models: Request, base: str | None) -> Table:
             """Return what compares the models of a request."""
             if over is None:
-                compared = models_compared(
+                compared = comparisons.models_compared(
                     models,
                     level,
                     base,
@@ -177,12 +170,12 @@ class ComparisonVerbs(Evaluated[FrameT]):
             is_ratio, several = scale == "ratio" or None, is_list(measure) or None
             given = {"margin=": margin, "scale=": is_ratio, "a list in measure=": several}
             refuse("{} is given with over=", given)
-            key, names = key_name(over), tuple(models_to_compare(models, base))
+            key, names = key_name(over), tuple(comparisons.models_to_compare(models, base))
             units = "with over= the segments are the independent units: name the clusters there"
             refuse("{} is given beside over=", {"cluster=": asked.cluster}, hint=units)
             if drawn is not None:
                 check_numpy("a permutation test")
-            pairs, tests = pairs_of(names, base), adjustment_alone(adjust, "over=")
+            pairs, tests = pairs_of(names, base), comparisons.adjustment_alone(adjust, "over=")
             found = models_measured(models, measure, calibrate, held)
             return PairedDifferences(Paired(level, names, pairs, key, drawn, tests, found))
 
@@ -284,7 +277,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         from frame_prc._tables.compare import ChanceTests, Differences
 
         asked, level = self._request, self._level(ci)
-        check_rows(asked)
+        comparisons.check_rows(asked)
         drawn = draws("permutations", permutations)
         if not is_word(against, "random"):
             needed = "permutations= with against='random'"
@@ -305,9 +298,11 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 "random_average_precision of summary",
             )
             check_numpy("a permutation test")
-            test = ChanceTest(drawn or Draws(), adjustment_alone(adjust, "against='random'"))
+            test = ChanceTest(
+                drawn or Draws(), comparisons.adjustment_alone(adjust, "against='random'")
+            )
             return self._table(ChanceTests(test), details=details)
-        compared = segments_compared(
+        compared = comparisons.segments_compared(
             asked,
             level,
             against,

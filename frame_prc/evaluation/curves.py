@@ -6,17 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from frame_prc._frames.border import FrameT
+from frame_prc._request import options
 from frame_prc._request.hints import check_numpy
-from frame_prc._request.options import (
-    bin_edges,
-    bins_of,
-    check_enough_drawn,
-    draws,
-    is_list,
-    points_to_keep,
-    recall_grid,
-    recall_list,
-)
 from frame_prc._request.points import check_probabilities
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start, Strategy
@@ -131,13 +122,13 @@ class CurveVerbs(Evaluated[FrameT]):
         from frame_prc._tables.curves import RecallGrid
 
         asked = self._request
-        start, kept = check_option("start", start, STARTS), points_to_keep(keep)
+        start, kept = check_option("start", start, STARTS), options.points_to_keep(keep)
         envelope = check_option("envelope", envelope, (True, False))
         gain = check_option("gain", gain, (True, False))
         level = self._level_or_none(ci, has_interval=recalls is None)
         extras = Extras(envelope, gain, given_reference(calibrate), level)
-        bins = bins_of(thresholds, ascending=asked.ascending)
-        grid = recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
+        bins = options.bins_of(thresholds, ascending=asked.ascending)
+        grid = options.recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
         if engine := self._engine:
             refused = {"gain": gain, "calibrate": calibrate is not None, "ci": level is not None}
             refused |= {"recalls": grid is not None, "keep": isinstance(kept, int)}
@@ -221,9 +212,9 @@ class CurveVerbs(Evaluated[FrameT]):
         from frame_prc._tables.curves import Band
 
         self._check_frame()
-        grid, level = recall_list(recalls), self._level(ci)
-        drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
-        check_enough_drawn(drawn, level)
+        grid, level = options.recall_list(recalls), self._level(ci)
+        drawn = options.draws("bootstrap", bootstrap, self._request.cluster) or Draws()
+        options.check_enough_drawn(drawn, level)
         check_numpy()
         check_option("simultaneous", simultaneous, (True, False))
         return self._table(Band(grid, level, drawn, simultaneous, given_reference(calibrate)))
@@ -289,9 +280,9 @@ class CurveVerbs(Evaluated[FrameT]):
         from frame_prc._tables.curves import Reliability
 
         is_quantile = check_option("strategy", strategy, get_args(Strategy)) == "quantile"
-        if is_quantile and is_list(bins):
+        if is_quantile and options.is_list(bins):
             raise OptionError("strategy='quantile' is given with edges in bins=", "one of them")
-        table = Reliability(bin_edges(bins), self._level(ci), is_quantile)
+        table = Reliability(options.bin_edges(bins), self._level(ci), is_quantile)
         check_probabilities(self._request, table.measure_names)
         if is_quantile and (engine := self._engine):
             return self._table_of_counts(table, engine, details=details)
@@ -357,7 +348,7 @@ class CurveVerbs(Evaluated[FrameT]):
 
         asked = self._request
         squares = check_option("squares", squares, (True, False))
-        bins = bins_of(thresholds, ascending=asked.ascending)
+        bins = options.bins_of(thresholds, ascending=asked.ascending)
         table = Counts(bins, squares)
         if engine := self._engine:
             found = self._plans(engine, {}).curves.counts(engine, self._native, asked, table)

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from frame_prc._frames.border import FrameT, scan_all
-from frame_prc._request.comparisons import (
-    models_compared,
-    models_to_compare,
-)
+from frame_prc._request import comparisons
 from frame_prc._request.options import calibration, whole
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import (
@@ -336,7 +333,7 @@ class PictureVerbs(Evaluated[FrameT]):
             return None
         if baseline is None and len(asked.models) != pair:
             return None
-        return models_compared(asked, level, baseline, calibrate=calibrate)
+        return comparisons.models_compared(asked, level, baseline, calibrate=calibrate)
 
     @verb
     def report(
@@ -444,7 +441,7 @@ class PictureVerbs(Evaluated[FrameT]):
         )
         asked = self._request
         if baseline is not None and asked.model is None:
-            models_to_compare(asked, baseline)
+            comparisons.models_to_compare(asked, baseline)
         check_one_grouping(asked)
         # Its tables name the model, even if there is one.
         outputs = [MODEL, *options.scorecard.outputs]

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
-from frame_prc._request.comparisons import (
-    check_one_model,
-    check_rows,
-    check_searched,
-    held_measure,
-    plan_of,
-    window_of,
-)
+from frame_prc._request import comparisons
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import key_name, whole
 from frame_prc._request.points import measured
@@ -142,10 +135,10 @@ class SearchVerbs(Evaluated[FrameT]):
                     details=details,
                 )
         asked, level = self._request, self._level(ci)
-        check_rows(asked)
-        check_one_model(asked)
+        comparisons.check_rows(asked)
+        comparisons.check_one_model(asked)
         check_one_grouping(asked)
-        check_searched(asked, level)
+        comparisons.check_searched(asked, level)
         check_numpy("find_segments()")
         check_option("depth", depth, (1, 2))
         cut, fewest = whole("quantiles", quantiles, 2, 20), whole("min_positives", min_positives, 1)
@@ -259,15 +252,15 @@ class SearchVerbs(Evaluated[FrameT]):
         asked, level = self._request, self._level(ci)
         check_one_grouping(asked)
         check_numpy("monitor()")
-        first, looks, key = *plan_of(plan), key_name(over)
+        first, looks, key = *comparisons.plan_of(plan), key_name(over)
         lond = check_option("adjust", adjust, (None, "lond")) == "lond"
-        found = held_measure(
+        found = comparisons.held_measure(
             measured(asked, measure, calibrate, given_at(at)),
             calibrate,
             lambda: self._share_of_first(key, first),
         )
         earlier = None if state is None else read_state(unwrapped(state))
-        size = window_of(window, first)
+        size = comparisons.window_of(window, first)
         table = Watched(found, key, first, looks, 1 - level, size, lond, details, earlier)
         return self._table(table, details=details)
 

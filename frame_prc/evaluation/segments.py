@@ -9,22 +9,9 @@ import polars as pl
 
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import (
-    check_long,
-    check_rows,
-    check_segments,
-    length,
-    models_compared,
-    segments_test,
-)
+from frame_prc._request import comparisons, points
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import check_level_of_draws, is_list, number
-from frame_prc._request.points import (
-    check_has_better,
-    measured,
-    measured_of,
-    models_measured,
-)
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import MeasureName, SegmentsTest
 from frame_prc._rows.table import Table
@@ -130,10 +117,12 @@ class SegmentVerbs(Evaluated[FrameT]):
         from frame_prc._tables.heterogeneity import Heterogeneity
 
         check_one_grouping(self._request)
-        check_segments(self._request)
+        comparisons.check_segments(self._request)
         asked, level = self._request, self._level(ci)
-        found = measured(asked, measure, calibrate, given_at(at))
-        table = Heterogeneity(found, level, segments_test(test, asked.cluster, found.name))
+        found = points.measured(asked, measure, calibrate, given_at(at))
+        table = Heterogeneity(
+            found, level, comparisons.segments_test(test, asked.cluster, found.name)
+        )
         return self._table(table, details=details)
 
     @verb
@@ -218,12 +207,12 @@ class SegmentVerbs(Evaluated[FrameT]):
         from frame_prc._tables.shrunk import Shrunken
 
         check_one_grouping(self._request)
-        check_segments(self._request)
+        comparisons.check_segments(self._request)
         check_numpy("shrunk()")
         level, held = self._level(ci), given_at(at)
         check_level_of_draws(level)
-        found = measured(self._request, measure, calibrate, held)
-        check_has_better(found.name, "shrunk() ranks segments, and is asked for")
+        found = points.measured(self._request, measure, calibrate, held)
+        points.check_has_better(found.name, "shrunk() ranks segments, and is asked for")
         allowed = "a number, such as below=0.3"
         least = (
             None if below is None else number("below", below, "a value", allowed, lambda _: True)
@@ -318,15 +307,15 @@ class SegmentVerbs(Evaluated[FrameT]):
         if difference is None:
             if baseline is not None:
                 raise OptionError("baseline= is given without difference=", "both")
-            found = models_measured(asked, measure, calibrate, held)
-            return self._table(SizeForWidth(found, level, length("width", width)))
-        gap = length("difference", difference)
-        check_rows(asked)
-        check_long(asked)
+            found = points.models_measured(asked, measure, calibrate, held)
+            return self._table(SizeForWidth(found, level, comparisons.length("width", width)))
+        gap = comparisons.length("difference", difference)
+        comparisons.check_rows(asked)
+        comparisons.check_long(asked)
 
         def table(models: Request, base: str | None) -> Table:
             """Return what is needed to tell the models of a request apart."""
-            compared = models_compared(
+            compared = comparisons.models_compared(
                 models, level, base, measure=measure, calibrate=calibrate, at=held
             )
             return SizeForDifference(compared, gap, probability)
@@ -394,13 +383,13 @@ class SegmentVerbs(Evaluated[FrameT]):
 
         self._check_frame(takes_counts=False)
         asked = self._request
-        check_rows(asked)
+        comparisons.check_rows(asked)
         check_one_grouping(asked)
         given = "average_precision" if measures is None else measures
         known = [one for one in get_args(MeasureName) if one != CALIBRATED]
         listed = (list(given) if is_list(given) else []) or [given]
         named = [check_option("measures", one, known) for one in listed]
-        held = measured_of(asked, [*dict.fromkeys(named)], f"measures={named}", given_at(at))
+        held = points.measured_of(asked, [*dict.fromkeys(named)], f"measures={named}", given_at(at))
         columns, place = self._columns, pl.int_range(pl.len()).alias("row")
         places = self._source.lf.select(place)
         if "weight" in columns.classes:

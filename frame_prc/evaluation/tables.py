@@ -6,16 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import (
-    check_segments,
-    segments_are,
-)
+from frame_prc._request import comparisons, points
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import check_level_of_draws, compared_at
-from frame_prc._request.points import (
-    measure_list,
-    measures_beside,
-)
 from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import (
     AT_THRESHOLD,
@@ -139,8 +132,8 @@ class TableVerbs(Evaluated[FrameT]):
                 "calibrate= is a frame, and overall=True adds rows of no segment",
                 "one of them, or a number in calibrate=",
             )
-        are = segments_are(segments, overall=overall)
-        named = measure_list(
+        are = comparisons.segments_are(segments, overall=overall)
+        named = points.measure_list(
             measures, MEASURES, (PARTIAL_ROC_AUC, *OF_PROBABILITIES, *AT_THRESHOLD)
         )
         if calibrate is not None and CALIBRATED not in named:
@@ -148,9 +141,9 @@ class TableVerbs(Evaluated[FrameT]):
         unasked = {*MEASURES}.difference(named)
         if details is True:
             named = [*MEASURES, *(name for name in named if name not in MEASURES)]
-        beside = measures_beside(self._request, named, given_at(at))
+        beside = points.measures_beside(self._request, named, given_at(at))
         if check_option("shrink", shrink, (False, True)):
-            check_segments(self._request)
+            comparisons.check_segments(self._request)
             check_numpy("shrink=True")
             check_level_of_draws(interval.level)
         table = Summary(interval, overall, reference, are, named, beside, shrink, unasked)
