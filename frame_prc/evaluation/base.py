@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any, Generic, Self, TypeVar, cast
 
 import polars as pl
 
-from frame_prc._engines.engine import OF_LONG_DATA, Engine, check_request, engine_of, in_words_of
+from frame_prc._curves.given_thresholds import GivenThresholds
+from frame_prc._engines.engine import (
+    OF_LONG_DATA,
+    Engine,
+    check_request,
+    class_of,
+    engine_of,
+    in_words_of,
+)
 from frame_prc._frames.border import (
     FrameT,
     Source,
     check_frame,
+    is_frame,
+    scan_all,
     source_of,
     takes_narwhals,
     unwrapped,
     wrapped,
 )
 from frame_prc._frames.pandas_frames import Labels
-from frame_prc._request.hints import install_hint, refuses_unknown
-from frame_prc._request.options import confidence
+from frame_prc._request.hints import column_hint, install_hint, is_of_engine, refuses_unknown
+from frame_prc._request.options import calibration, confidence, is_list, is_number
 from frame_prc._request.roles import (
     THRESHOLD,
     Request,
@@ -30,7 +40,7 @@ from frame_prc._request.roles import (
     names_of,
     request,
 )
-from frame_prc._request.specs import MODEL
+from frame_prc._request.specs import MODEL, Calibration, IntoColumn
 from frame_prc._rows.columns import (
     Columns,
     check_key_names,
@@ -49,9 +59,33 @@ from frame_prc._rows.reshaped import (
 from frame_prc._rows.rows import Rows, computed, read
 from frame_prc._rows.rules import SUMS
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError, nearest
+from frame_prc.exceptions import (
+    ColumnError,
+    FrameError,
+    OptionError,
+    PrcError,
+    nearest,
+    shown,
+    type_name,
+)
 
 KeptT = TypeVar("KeptT")
+
+
+def kept(make: Callable[[Any], KeptT]) -> KeptT:
+    """Return a property of an evaluation that is made at its first use.
+
+    Threads that come at once may each make it, but all get the first: none waits for another,
+    which may itself wait for the threads of Polars.
+    """
+    name = make.__name__
+
+    def get(self: Any) -> Any:
+        if name not in self._kept:
+            self._kept.setdefault(name, make(self))
+        return self._kept[name]
+
+    return cast("KeptT", property(get))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,27 +119,14 @@ class Evaluated(Generic[FrameT]):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.frame, self.roles, self.level, self.reused, self.conditions)
 
-    def _keep(self, name: str, make: Callable[[], KeptT]) -> KeptT:
-        """Return what was made before, or make it.
-
-        Threads that come at once may each make it, but all get the first: none waits for another,
-        which may itself wait for the threads of Polars.
-        """
-        if name not in self._kept:
-            self._kept.setdefault(name, make())
-        return cast("KeptT", self._kept[name])
-
-    @cached_property
+    @kept
     def _native(self) -> Any:
-        """The frame, without Narwhals around it."""
+        """Return the frame, without Narwhals around it."""
         return unwrapped(self.frame)
 
-    @property
+    @kept
     def _request(self) -> Request:
-        """The roles, checked against each other."""
-        return self._keep("request", self._requested)
-
-    def _requested(self) -> Request:
+        """Return the roles, checked against each other."""
         try:
             return request(**self._labels.in_roles(self.roles))
         except PrcError:
@@ -113,13 +134,13 @@ class Evaluated(Generic[FrameT]):
             check_frame(self._native, engines=True)
             raise
 
-    @property
+    @kept
     def _labels(self) -> Labels:
-        return self._keep("labels", lambda: Labels(self._native))
+        return Labels(self._native)
 
-    @cached_property
+    @kept
     def _engine(self) -> Engine | None:
-        """The engine that the frame belongs to, if any."""
+        """Return the engine that the frame belongs to, if any."""
         return engine_of(self._native)
 
     def _level(self, ci: Any) -> float:
@@ -141,9 +162,9 @@ class Evaluated(Generic[FrameT]):
 
     # --- rows ----------------------------------------------------------------------------------
 
-    @property
+    @kept
     def _source(self) -> Source:
-        return self._keep("source", lambda: self._read_frame(self._request))
+        return self._read_frame(self._request)
 
     def _names(self, asked: Request) -> set[str] | None:
         """Return the columns that a request reads, or ``None`` where all may be needed."""
@@ -171,9 +192,9 @@ class Evaluated(Generic[FrameT]):
         with in_words_of(self._native):
             _ = self._request if self._engine else self._columns
 
-    @property
+    @kept
     def _columns(self) -> Columns:
-        return self._keep("columns", lambda: resolve(self._source.lf, self._request))
+        return resolve(self._source.lf, self._request)
 
     def _rows(self) -> Rows:
         """Return the rows; of a frame in memory they are kept."""
@@ -183,9 +204,10 @@ class Evaluated(Generic[FrameT]):
             return found
         if not self._source.in_memory:
             return read(self._source.lf, self._columns, in_memory=False)
-        return self._keep("rows", self._read)
+        return self._kept_rows
 
-    def _read(self) -> Rows:
+    @kept
+    def _kept_rows(self) -> Rows:
         rows = read(self._source.lf, self._columns, in_memory=True)
         return replace(rows, kept={}) if self.reused else rows
 
@@ -405,3 +427,85 @@ def verb(function: FunctionT) -> FunctionT:
                 raise
 
     return cast("FunctionT", call)
+
+
+# --- what a verb is given for each segment ------------------------------------------------------
+
+_ALLOWED = "numbers for all segments, a column's name, or a frame with the keys and 'threshold'"
+_ALLOWED_PREVALENCE = "a number, 'highest', 'pooled', or a frame with the keys and 'prevalence'"
+_ALLOWED_STEPS = "numbers for all segments, or a frame with the keys and 'threshold'"
+_ALLOWED_AT = "{'threshold': 0.5}, or a Polars or pandas frame with the keys and 'threshold'"
+
+
+def given_reference(calibrate: Any) -> Calibration | None:
+    """Return the prevalence that decisions are calibrated to, or a frame of those of segments."""
+    frame = _scanned("calibrate", calibrate, _ALLOWED_PREVALENCE, "prevalence")
+    return calibration(calibrate) if frame is None else Calibration(given=frame)
+
+
+def given_at(at: Any) -> Any:
+    """Return where measures are taken; of a frame of thresholds a lazy one."""
+    frame = _scanned("at", at, _ALLOWED_AT, None)
+    return at if frame is None else frame
+
+
+def given_thresholds(
+    threshold: Any,
+) -> tuple[object, IntoColumn | None, GivenThresholds | None]:
+    """Return thresholds as numbers for all segments, as a column of the rows, or as a frame."""
+    if isinstance(threshold, (str, pl.Expr)):
+        return None, threshold, GivenThresholds()
+    frame = _scanned("threshold", threshold, _ALLOWED, "threshold")
+    if frame is not None:
+        return None, None, GivenThresholds(frame)
+    _refuse_labels(threshold)
+    return threshold, None, None
+
+
+def given_steps(thresholds: Any) -> tuple[list[float], GivenThresholds | None]:
+    """Return thresholds for all segments, or a frame of those of each."""
+    frame = _scanned("thresholds", thresholds, _ALLOWED_STEPS, "threshold")
+    if frame is not None:
+        return [], GivenThresholds(frame, "thresholds")
+    values = list(thresholds) if is_list(thresholds) else [thresholds]
+    if not values or not all(map(is_number, values)):
+        raise OptionError(
+            f"thresholds={shown(thresholds)} does not hold numbers",
+            _ALLOWED_STEPS,
+            shell_hint="a file that frame-prc points wrote has the thresholds of segments",
+        )
+    return values, None
+
+
+def _scanned(name: str, value: Any, allowed: str, column: str | None) -> pl.LazyFrame | None:
+    """Return a frame that has a column, if it is one; refuse what an engine has, and a dict."""
+    if is_frame(value):
+        return scan_all(value)
+    if engine := engine_of(value):
+        raise OptionError(
+            f"{name}= is {engine.kind}",
+            allowed,
+            "collect it first, and also the frame if an engine has it: "
+            f"`{engine.collected.format('chosen')}`",
+        )
+    hint = column_hint(value) if is_of_engine(value) else None
+    if column is not None and isinstance(value, Mapping):
+        hint = (
+            f"for a dict of {column}s by region, pl.DataFrame({{'region': list({column}s), "
+            f"'{column}': list({column}s.values())}})"
+        )
+    if hint is not None:
+        raise OptionError(f"{name}= is of type {type_name(value)}", allowed, hint)
+    return None
+
+
+def _refuse_labels(threshold: Any) -> None:
+    """Refuse a pandas Series whose labels would be lost: those of segments, for example."""
+    is_series = isinstance(threshold, class_of("pandas", "Series"))
+    if is_series and type(threshold.index).__name__ != "RangeIndex":
+        raise OptionError(
+            "threshold= is a pandas Series with labels",
+            "numbers for all segments, or a frame with the keys and a column 'threshold'",
+            "threshold=series.rename('threshold').reset_index() for a threshold per segment, and "
+            "series.to_list() for numbers",
+        )

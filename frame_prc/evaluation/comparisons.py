@@ -22,8 +22,7 @@ from frame_prc._request.specs import (
     pairs_of,
 )
 from frame_prc._rows.table import Table
-from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
-from frame_prc.evaluation.given import given_at
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, given_at, verb
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame

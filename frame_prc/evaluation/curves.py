@@ -11,8 +11,13 @@ from frame_prc._request.hints import check_numpy
 from frame_prc._request.points import check_probabilities
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start, Strategy
-from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, verb
-from frame_prc.evaluation.given import given_reference
+from frame_prc.evaluation.base import (
+    OF_EVALUATION,
+    OF_EVALUATION_OR_95,
+    Evaluated,
+    given_reference,
+    verb,
+)
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:

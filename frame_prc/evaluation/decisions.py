@@ -12,8 +12,14 @@ from frame_prc._request.options import check_deployed
 from frame_prc._request.points import cuts_ties, guaranteed, target_interval, targets, with_joint
 from frame_prc._request.specs import Criterion, IntoColumn, Top
 from frame_prc._rows.rules import SUMS
-from frame_prc.evaluation.base import OF_EVALUATION, Evaluated, verb
-from frame_prc.evaluation.given import given_reference, given_steps, given_thresholds
+from frame_prc.evaluation.base import (
+    OF_EVALUATION,
+    Evaluated,
+    given_reference,
+    given_steps,
+    given_thresholds,
+    verb,
+)
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:

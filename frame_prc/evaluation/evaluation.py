@@ -17,12 +17,10 @@ from frame_prc._request.roles import check_whole_strata, name_of
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.base import engine_plans
-from frame_prc.evaluation.labels import LabelVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.scripts import ScriptVerbs
 from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
-from frame_prc.evaluation.tables import TableVerbs
 from frame_prc.exceptions import OptionError, PrcError, message, shown, type_name
 
 if TYPE_CHECKING:
@@ -33,10 +31,8 @@ _FEW = 2  # scores; of so few rows, no model has more
 
 
 class Evaluation(
-    TableVerbs[FrameT],
     SegmentVerbs[FrameT],
     SearchVerbs[FrameT],
-    LabelVerbs[FrameT],
     ScriptVerbs[FrameT],
 ):
     """A frame whose truth, scores and segments are named once, with the verbs as methods.

@@ -18,12 +18,11 @@ from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Interval, Keep, PictureForR, Start
 from frame_prc._tables.areas import AveragePrecision
 from frame_prc.evaluation.areas import AreaVerbs
-from frame_prc.evaluation.axes import AxesVerbs
 from frame_prc.evaluation.base import OF_EVALUATION, verb
 from frame_prc.evaluation.comparisons import ComparisonVerbs
 from frame_prc.evaluation.curves import CurveVerbs
 from frame_prc.evaluation.decisions import DecisionVerbs
-from frame_prc.evaluation.pictures import in_order_of_models, with_models
+from frame_prc.evaluation.pictures import PictureVerbs, in_order_of_models, with_models
 from frame_prc.exceptions import OptionError, shown
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class ScriptVerbs(
     CurveVerbs[FrameT],
     DecisionVerbs[FrameT],
     ComparisonVerbs[FrameT],
-    AxesVerbs[FrameT],
+    PictureVerbs[FrameT],
 ):
     """The verb that writes for R, with those whose tables it writes."""
 

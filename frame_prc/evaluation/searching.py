@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
+from frame_prc._frames.border import FrameT, is_frame, scan_all
 from frame_prc._request import comparisons
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import key_name, whole
 from frame_prc._request.points import measured
 from frame_prc._request.roles import check_one_grouping, check_option
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
-from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, verb
-from frame_prc.evaluation.given import given_at
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, given_at, verb
 from frame_prc.exceptions import OptionError, said_as, type_name
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ class SearchVerbs(Evaluated[FrameT]):
             calibrate,
             lambda: self._share_of_first(key, first),
         )
-        earlier = None if state is None else read_state(unwrapped(state))
+        earlier = None if state is None else read_state(state)
         size = comparisons.window_of(window, first)
         table = Watched(found, key, first, looks, 1 - level, size, lond, details, earlier)
         return self._table(table, details=details)
