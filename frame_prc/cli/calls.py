@@ -51,17 +51,16 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 
 
 class Progress:
-    """A text that the work sets, with the share that is done if it is known, from 0 to 1."""
+    """A text that the work sets, and a terminal shows with the time since it began."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.share: float | None = None
         self._started = monotonic()
         self._bar: Bar | None = None
 
-    def set(self, text: str, share: float | None = None) -> None:
-        """Set the text, and how much of the work is done."""
-        self.text, self.share = text, share
+    def set(self, text: str) -> None:
+        """Set the text."""
+        self.text = text
 
     def show(self) -> None:
         """Show a bar with the text and the time on a terminal's standard error, after 2 seconds."""
@@ -76,9 +75,7 @@ class Progress:
             self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
             self._bar.add_task("", total=None)
             self._bar.start()
-        [task] = self._bar.task_ids
-        total = None if self.share is None else 1.0
-        self._bar.update(task, description=self.text, total=total, completed=self.share or 0)
+        self._bar.update(self._bar.task_ids[0], description=self.text)
 
     def hide(self) -> None:
         """Remove the bar from the terminal."""
@@ -177,9 +174,8 @@ _BINS = "--thresholds 1000 bins the scores, and needs no --memory"
 
 def budget(text: str, verb: str) -> int:
     """Return a number of bytes from its text; refuse a command that DuckDB does not run."""
-    bytes_at_once = size(text)
     check_inside(verb, "memory= is not available for this command")
-    return bytes_at_once
+    return size(text)
 
 
 def check_inside(verb: str, what: str, hint: str | None = None) -> None:
@@ -207,10 +203,10 @@ def result(call: Call, budget: int, folder: Path, progress: Progress) -> pl.Lazy
     # An unknown name is an error of the verb, which knows the similar ones.
     schema = call(call.source.rows).collect_schema()
     read = _columns(call)
-    progress.set("copying rows", 0.1)
+    progress.set("copying rows")
     copied = folder / "rows.parquet"
     stored = _copied(call, read, copied)
-    progress.set("computing", 0.5)
+    progress.set("computing")
     settings = limits(budget, folder)
     with duckdb.connect(config=settings) as connection, naming(str(folder)):
         connection.execute("SET enable_progress_bar = false")

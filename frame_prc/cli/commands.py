@@ -311,7 +311,7 @@ def execute(command: Command, given: Values) -> int:
         nullcontext() if budget is None else scratch_folder(path) as folder,
         _opened(given, budget, folder) as opened_source,
     ):
-        source = _with_conditions(opened_source, given["where"] or ())
+        source = with_rows_where(opened_source, given["where"] or ())
         asked = arguments(verb, given, source)
         output.check_not_source(path, source.paths)
         check_numbers(source, asked)
@@ -377,21 +377,16 @@ def _notes() -> Iterator[list[str]]:
         log.setLevel(level)
 
 
-def _with_conditions(source: Source, conditions: Sequence[str]) -> Source:
-    """Return a source with the rows that meet all conditions; a table keeps its own."""
-    if conditions and isinstance(source, calls.Table):
-        raise OptionError(
-            "where= is given with a table",
-            "where= with files",
-            "a view of the table may have fewer rows: duckdb:///FILE::VIEW",
-        )
-    return with_rows_where(source, conditions)
-
-
 def _opened(
     given: Values, budget: int | None, folder: Path | None
 ) -> AbstractContextManager[Source]:
     if calls.is_named(given["paths"]):
+        if given["where"]:
+            raise OptionError(
+                "where= is given with a table",
+                "where= with files",
+                "a view of the table may have fewer rows: duckdb:///FILE::VIEW",
+            )
         return calls.opened(given["paths"], budget, folder)
     return opened(
         given["paths"],

@@ -97,7 +97,14 @@ class Source:
     @property
     def _scanned(self) -> pl.LazyFrame:
         """All rows, as they are read."""
-        return _SCANS[self.kind](self)
+        if self.kind == "parquet":
+            return pl.scan_parquet(self.paths, glob=False)
+        if self.kind == "arrow":
+            return pl.scan_ipc(self.paths, glob=False)
+        dtypes: dict[str, Any] = {"schema_overrides": self.dtypes or None}
+        if self.is_delimited:
+            return pl.scan_csv(self.paths, glob=False, **dtypes, **self.csv)
+        return pl.scan_ndjson(self.paths, infer_schema_length=_ROWS_FOR_DTYPES, **dtypes)
 
     @property
     def schema(self) -> pl.Schema:
@@ -111,20 +118,6 @@ class Source:
     def parts(self) -> list[Source]:
         """Return a source for each file, with the dtypes of all."""
         return replace(self, dtypes=self._scanned.collect_schema()).files()
-
-
-def _scan_text(source: Source) -> pl.LazyFrame:
-    dtypes: dict[str, Any] = {"schema_overrides": source.dtypes or None}
-    if source.is_delimited:
-        return pl.scan_csv(source.paths, glob=False, **dtypes, **source.csv)
-    return pl.scan_ndjson(source.paths, infer_schema_length=_ROWS_FOR_DTYPES, **dtypes)
-
-
-_SCANS: dict[str, Callable[[Source], pl.LazyFrame]] = {
-    "parquet": lambda source: pl.scan_parquet(source.paths, glob=False),
-    "arrow": lambda source: pl.scan_ipc(source.paths, glob=False),
-    **dict.fromkeys(TEXT, _scan_text),
-}
 
 
 # --- what is named -----------------------------------------------------------------------------

@@ -92,8 +92,6 @@ class AreaVerbs(Evaluated[FrameT]):
         top
             Compute only the area over the points that retrieve at most this many rows. :class:`Top`
             says what it is divided by, and what becomes of a tie that does not fit.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -206,18 +204,9 @@ class AreaVerbs(Evaluated[FrameT]):
             Add an interval of this level. It comes from the spread between the segments, which are
             a sample of others like them. Not for ``how="micro"``. For segments that are all there
             are (regions, devices), see ``overall`` of :func:`summary`.
-        calibrate
-            The prevalence for ``measure="calibrated_average_precision"``, as in
-            :func:`compare_models`.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
-        thresholds
-            Bin the scores, as in :func:`average_precision`.
         top
             Compute only the area over the points that retrieve at most this many rows. Of the plain
             average precision.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -305,8 +294,6 @@ class AreaVerbs(Evaluated[FrameT]):
             ``trapezoid``, ``interpolated`` and ``envelope``.
         standardised
             Divide by the width of ``recall_range``, so that a perfect curve has area 1.
-        thresholds
-            Bin the scores, as in :func:`average_precision`.
         calibrate
             Calibrate the areas to this prevalence, as in :func:`average_precision`. Not for
             ``gain``.
@@ -319,8 +306,6 @@ class AreaVerbs(Evaluated[FrameT]):
             ``calibrate``.
         bootstrap
             How many data sets are resampled, 1,000 by default, or :class:`Draws`.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -427,8 +412,6 @@ class AreaVerbs(Evaluated[FrameT]):
 
         Parameters
         ----------
-        ci
-            The level of the intervals.
         calibrate
             The prevalence for ``calibrated_average_precision``, which is then shown: a number
             between 0 and 1, or, here and for areas, a frame of keys and ``prevalence``.
@@ -443,8 +426,6 @@ class AreaVerbs(Evaluated[FrameT]):
         measures
             Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
             a point, ``at``.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high``, as of :func:`shrunk`, in place of ``ci_low,
             ci_high`` and ``lift``. All rows, and the mean of segments, lean on no others: these are

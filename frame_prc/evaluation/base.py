@@ -59,6 +59,7 @@ from frame_prc._rows.reshaped import (
 from frame_prc._rows.rows import Rows, computed, read
 from frame_prc._rows.rules import SUMS
 from frame_prc._rows.table import Table
+from frame_prc.evaluation.roles import with_options
 from frame_prc.exceptions import (
     ColumnError,
     FrameError,
@@ -426,6 +427,7 @@ def verb(function: FunctionT) -> FunctionT:
                     error.what += "; it is that of evaluate(), where this call names none"
                 raise
 
+    call.__doc__ = with_options(function)
     return cast("FunctionT", call)
 
 

@@ -54,10 +54,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
 
         Parameters
         ----------
-        ci
-            The level of the intervals.
-        baseline
-            A model that each other one is compared with, instead of each with the earlier ones.
         measure
             ``"average_precision"`` by default; or ``"calibrated_average_precision"``, that at
             another prevalence, ``"roc_auc"``, ``"partial_roc_auc"`` (up to the false positive rate
@@ -95,8 +91,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
         scale
             ``"ratio"``: the measure of the model over that of its baseline, with an interval and a
             test on the log scale. For measures from 0 on; not with ``margin``.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -209,17 +203,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
             one with these values and the same other keys; ``None`` is a missing key. ``"random"``:
             a random order of its labels; needs NumPy, without ``cluster``. The p-value is
             one-sided: ``(1 + hits) / (1 + replicates)``.
-        ci
-            The level of the intervals.
         measure
             ``"calibrated_average_precision"`` by default, with both sides at the same prevalence:
             ``"average_precision"`` grows with it. Others, or a list, are as in
             :func:`compare_models`.
-        calibrate
-            The prevalence for ``measure="calibrated_average_precision"``, as in
-            :func:`compare_models`.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
         permutations
             Random orders for ``against="random"``, 1,000 by default, or :class:`Draws`.
         adjust
@@ -229,8 +216,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The largest loss that does not matter, as in :func:`compare_models`.
         scale
             ``"ratio"`` in place of the difference, as in :func:`compare_models`.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------

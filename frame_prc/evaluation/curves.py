@@ -246,10 +246,6 @@ class CurveVerbs(Evaluated[FrameT]):
         strategy
             ``"quantile"``: so many bins with the same number of rows, but for ties, from the lowest
             score in each (``bin_low``) to the highest.
-        ci
-            The level of the intervals.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------

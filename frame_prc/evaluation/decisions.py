@@ -96,8 +96,6 @@ class DecisionVerbs(Evaluated[FrameT]):
             threshold chosen on these rows does better on them than on new ones: its intervals are
             exact (Clopper & Pearson 1934), and the lower limits allow for the loss, by a bootstrap,
             which needs NumPy. Not with sums of weights in ``pos`` and ``neg``.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -212,8 +210,6 @@ class DecisionVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence where the threshold will be used, as in :func:`operating_points`. All
             counts are then those of 1,000 rows there, as the alerts are.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------

@@ -49,10 +49,6 @@ def plot_table(
         A table that a verb returned.
     title
         Title above the chart. By default it says what the table is.
-    dark
-        Draw light marks on a dark background.
-    size
-        The size of a panel in pixels: ``(width, height)``, or one number for a square.
 
     Returns
     -------

@@ -108,10 +108,6 @@ class PictureVerbs(Evaluated[FrameT]):
         y
             Where the axis of precision ends. ``"auto"``: at 1, or just above the largest precision
             beyond recall 0.05 if that is below 0.5.
-        dark
-            Draw light marks on a dark background.
-        title
-            Title above the chart.
         size
             The size of a panel in pixels: ``(width, height)``, or one number for a square. By
             default the chart is up to about 800 pixels wide.
@@ -188,8 +184,6 @@ class PictureVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals. A dot is hollow if it has no interval, or is from so few
             rows that its interval may cover less.
-        baseline
-            A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
             The prevalence at which segments are compared, as in :func:`summary`. ``None``: the
             plain average precision, which is higher where positives are more frequent.
@@ -200,10 +194,6 @@ class PictureVerbs(Evaluated[FrameT]):
             value. Segments with few positives then come last, below a line.
         kind
             ``"dots"``, or with two keys ``"heatmap"``: a cell per segment, and a panel per model.
-        dark
-            Draw light marks on a dark background.
-        title
-            Title above the chart.
         width
             The width in pixels of the panel of average precisions.
 
@@ -273,12 +263,6 @@ class PictureVerbs(Evaluated[FrameT]):
         ----------
         bins
             The number of bins, from 2 to 400, of one width for all finite scores.
-        dark
-            Draw light marks on a dark background.
-        title
-            Title above the chart.
-        size
-            The size of a panel in pixels: ``(width, height)``, or one number for a square.
 
         Returns
         -------
@@ -371,8 +355,6 @@ class PictureVerbs(Evaluated[FrameT]):
             ``report.json``; ``"report.json"`` is the numbers alone.
         ci
             The level of the intervals. Tests are at the level ``1 - ci``.
-        baseline
-            A model that each other one is compared with, instead of each with the earlier ones.
         calibrate
             The prevalence at which segments are compared, as in :func:`summary`.
         sections

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from inspect import Parameter, cleandoc, signature
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from frame_prc._request.roles import request
 from frame_prc._request.specs import IntoColumn, IntoKeys, Missing
@@ -83,6 +84,28 @@ pos_squares, neg_squares
     them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns them.
 """
 
+# Options that mean the same in several verbs.
+OPTIONS = """\
+at
+    Where such a measure is taken, as in :func:`compare_models`.
+baseline
+    A model that each other one is compared with, instead of each with the earlier ones.
+calibrate
+    The prevalence for ``measure="calibrated_average_precision"``, as in
+    :func:`compare_models`.
+ci
+    The level of the intervals.
+dark
+    Draw light marks on a dark background.
+details
+    Add the columns that are named so below.
+size
+    The size of a panel in pixels: ``(width, height)``, or one number for a square.
+thresholds
+    Bin the scores, as in :func:`average_precision`.
+title
+    Title above the chart.
+"""
 NAMES = ("truth", "score", *Roles.__annotations__)
 _HEADING = "Parameters\n----------\n"
 SECTION = _HEADING + TEXTS
@@ -118,6 +141,24 @@ def naming_roles(doc: str | None, leading: int) -> str:
 def _with(doc: str | None, frame: str, roles: str, leading: int) -> str:
     text = cleandoc(doc or "")
     head, section, tail = text.partition(_HEADING)
-    entries = re.split(r"^(?=\S)", tail, flags=re.MULTILINE)[1:]
+    entries = _entries(tail)
     first, others = "".join(entries[:leading]), "".join(entries[leading:])
     return f"{head}{section}{frame}{first}{roles}{others}" if section else text
+
+
+def with_options(function: Callable[..., Any]) -> str:
+    """Return the docstring of a function, with the options that it shares in their places."""
+    head, section, tail = cleandoc(function.__doc__ or "").partition(_HEADING)
+    own, *others = re.split(r"(?=\n\n\w+\n---)", tail)
+    texts = {
+        name: entry.rstrip()
+        for entry in (*_entries(OPTIONS), *_entries(own))
+        for name in entry.partition("\n")[0].split(", ")
+    }
+    described = dict.fromkeys(texts[n] for n in signature(function).parameters if n in texts)
+    return "".join([head, section, "\n".join(described), *others])
+
+
+def _entries(section: str) -> list[str]:
+    """Return what a section says of each parameter."""
+    return re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]

@@ -73,8 +73,6 @@ class ScriptVerbs(
             Add intervals of this level for the average precision, and a ribbon, as in
             :func:`curve`. Not with weights, and not for a curve. Other kinds of pictures have
             intervals, where there are any, by default of 0.95.
-        title
-            Title above the chart.
 
         Returns
         -------

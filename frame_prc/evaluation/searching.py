@@ -76,8 +76,6 @@ class SearchVerbs(Evaluated[FrameT]):
         measure
             The average precision at the prevalence of all rows; or ``"average_precision"``,
             ``"roc_auc"``.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -184,8 +182,6 @@ class SearchVerbs(Evaluated[FrameT]):
             an alarm, for others what is worse.
         calibrate
             A number, the prevalence for ``measure="calibrated_average_precision"``.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
         window
             Evaluate so many periods together: of days, ``window=7`` looks at the last week, every
             day, alone, and the reference is those of its windows that do not overlap, two at least.
@@ -197,8 +193,6 @@ class SearchVerbs(Evaluated[FrameT]):
             again, and need not be among the rows; with ``window``, the last ones before the new
             ones must be, one fewer than it has. Only later periods of each segment are looked at.
             A segment that is new adds an error of its own: that of all over their number.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------

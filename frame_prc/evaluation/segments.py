@@ -53,11 +53,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         measure
             By default the average precision at one prevalence. Others are as in
             :func:`compare_models`.
-        calibrate
-            The prevalence for ``measure="calibrated_average_precision"``, as in
-            :func:`compare_models`.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
         test
             How to test whether all segments are equal. ``"permutation"``: assign the rows to the
             segments at random, up to 999 times, with a seed from the rows. It holds for segments of
@@ -71,8 +66,6 @@ class SegmentVerbs(Evaluated[FrameT]):
             and otherwise Q. Above 500,000 rows (of all segments of a model), for
             sums of weights, with ``cluster``, or without NumPy it is Q too. 100,000 rows in 200
             segments take about one second, and four where they differ slightly.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -149,15 +142,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         measure
             By default the average precision at one prevalence. Not ``"mean_score"`` and
             ``"calibration_gap"``, of which no value is the worst.
-        calibrate
-            The prevalence for ``measure="calibrated_average_precision"``, as in
-            :func:`compare_models`.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
         below
             Show how likely each segment is to be below this value of the measure.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------
@@ -249,15 +235,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             The probability of showing that difference if there is one, from 0.5 to below 1.
         ci
             The level of the intervals. A test of 0.95 is at 5 %.
-        baseline
-            A model that each other one is compared with, instead of each with the earlier ones.
         measure
             The average precision by default, or another one of :func:`compare_models`.
-        calibrate
-            The prevalence for ``measure="calibrated_average_precision"``, as in
-            :func:`compare_models`.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
 
         Returns
         -------
@@ -340,8 +319,6 @@ class SegmentVerbs(Evaluated[FrameT]):
         measures
             The average precision by default, or one or several other measures of
             :func:`compare_models`, but for the calibrated area.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
 
         Returns
         -------
@@ -420,15 +397,9 @@ class SegmentVerbs(Evaluated[FrameT]):
         ----------
         proxy
             Column of the judge's labels, in the values of ``truth``, of rows with and without one.
-        ci
-            The level of the intervals.
         measure
             ``"average_precision"``, or another one of :func:`compare_models`, but for the
             calibrated area.
-        at
-            Where such a measure is taken, as in :func:`compare_models`.
-        details
-            Add the columns that are named so below.
 
         Returns
         -------

@@ -124,9 +124,9 @@ class Terminal(io.StringIO):
 def test_progress_is_shown_on_a_terminal_alone(monkeypatch, stream):
     monkeypatch.setattr(calls, "_SECONDS_TO_SHOW", 0)
     monkeypatch.setattr(sys, "stderr", stream())
-    for text, share in (("counting 1 of 2", None), ("part 2 of 4", 0.75)):
+    for text in ("counting 1 of 2", "copying rows"):
         progress, shown = calls.Progress("reading"), threading.Event()
-        progress.set(text, share)
+        progress.set(text)
         show = progress.show
         monkeypatch.setattr(progress, "show", lambda show=show, shown=shown: (show(), shown.set()))
         assert calls.done(lambda shown=shown: shown.wait(60) and "result", progress) == "result"
