@@ -87,22 +87,14 @@ if not TYPE_CHECKING:  # for a type checker, any other name would be one of the 
     def __getattr__(name: str) -> object:
         """Return a verb, which is imported when it is first used."""
         if name not in __all__:
-            raise AttributeError(_unknown(name), name=name, obj=sys.modules[__name__])
+            from frame_prc._request.hints import no_attribute  # noqa: PLC0415 - only for an error
+
+            raise no_attribute(f"module {__name__!r}", name, __all__, sys.modules[__name__])
         from frame_prc.evaluation import verbs  # noqa: PLC0415 - at the first use
 
         found = getattr(verbs, name)
         globals()[name] = found
         return found
-
-    def _unknown(name: str) -> str:
-        """Return the error about an unknown name."""
-        what = f"module {__name__!r} has no attribute {name!r}"
-        if name.startswith("_"):  # Python and its tools ask for these
-            return what
-        from frame_prc._request.hints import name_hint  # noqa: PLC0415 - only for an error
-        from frame_prc.exceptions import message  # noqa: PLC0415 - only for an error
-
-        return message(what, hint=name_hint(name, __all__))
 
 
 def __dir__() -> list[str]:

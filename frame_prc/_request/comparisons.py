@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from frame_prc._request import options, specs
 from frame_prc._request.hints import check_numpy
@@ -130,36 +130,26 @@ def check_baseline(baseline: object, models: Sequence[str]) -> None:
 
 
 def _against(request: Request, against: Any) -> specs.Against:
-    """Return what segments are compared with."""
     if isinstance(against, Mapping):
-        found: specs.Against = _named_segment(against)
+        if not against or not all(isinstance(key, str) for key in against):
+            raise OptionError(
+                f"against={shown(against)} does not name a segment",
+                "the values of one or more keys, for example {'region': 'north'}",
+            )
+        found: specs.Against = dict(against)
     else:
-        found = _named_against(against)
+        words = get_args(specs.NamedAgainst)
+        try:
+            found = check_option("against", against, words)
+        except OptionError as error:
+            error.allowed = f"{error.allowed}, or {{key: value}} for a named segment"
+            raise
     if not request.keys or () in (request.groupings or ()):
         lacks = "with a grouping of all rows in" if request.keys else "without"
         raise OptionError(
             f"against={against!r} is given {lacks} by=", "by= to make the segments to compare"
         )
     return found
-
-
-def _named_against(against: Any) -> specs.NamedAgainst:
-    try:
-        return cast(
-            "specs.NamedAgainst", check_option("against", against, get_args(specs.NamedAgainst))
-        )
-    except OptionError as error:
-        segment = "{key: value} for a named segment"
-        raise OptionError(error.what, f"{error.allowed}, or {segment}") from None
-
-
-def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
-    if not against or not all(isinstance(key, str) for key in against):
-        raise OptionError(
-            f"against={shown(against)} does not name a segment",
-            "the values of one or more keys, for example {'region': 'north'}",
-        )
-    return dict(against)
 
 
 def check_rows(request: Request) -> None:

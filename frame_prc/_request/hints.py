@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 import polars as pl
 
 from frame_prc._request.specs import AT_THRESHOLD, Criterion, MeasureName
-from frame_prc.exceptions import OptionError, ParameterError, shown, type_name
+from frame_prc.exceptions import OptionError, ParameterError, message, shown, type_name
 
 # --- by a package that is missing --------------------------------------------------------------
 
@@ -275,6 +275,14 @@ def measure_hint(name: object) -> str | None:
     at = ", at={'threshold': 0.5}" if ours in AT_THRESHOLD else ""
     verbs = (f"summary(measures='{ours}'{at})", f"compare_models(measure='{ours}'{at})")
     return f"it is a measure: {', '.join(verbs)}"
+
+
+def no_attribute(what: str, name: str, known: Sequence[str], of: object) -> AttributeError:
+    """Return the error about a name that something lacks, with a hint at the right one."""
+    # Python and its tools ask for those that begin with an underscore.
+    hint = None if name.startswith("_") else name_hint(name, known)
+    text = f"{what} has no attribute {name!r}"
+    return AttributeError(message(text, hint=hint) if hint else text, name=name, obj=of)
 
 
 def name_hint(name: str, known: Sequence[str]) -> str | None:

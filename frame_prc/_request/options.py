@@ -81,7 +81,6 @@ def pair(numbers: Any) -> tuple[float, float]:
 def _check_methods(
     methods: Sequence[specs.Method], known: Sequence[specs.Method], over: str, beside: str
 ) -> None:
-    """Refuse methods that have no such area."""
     own = f"ask for it in a call of its own, without {beside}"
     given = {f"method={name!r}": name for name in methods if name not in known}
     refuse(f"{{}} has no area over {over}", given, ", ".join(map(repr, known)), own)

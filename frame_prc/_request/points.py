@@ -89,7 +89,6 @@ def guaranteed(
 def _check_only(
     known: Sequence[str], targets: Sequence[specs.Target], what: str, beside: str, *, others: bool
 ) -> None:
-    """Refuse targets other than the known ones."""
     given: dict[str, object] = {f"{t.criterion}=": t for t in targets if t.criterion not in known}
     given |= {"threshold=": True} if others else {}
     allowed = ", ".join(f"{name}=" for name in known)
@@ -333,7 +332,6 @@ def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, specs.Target]:
 def _held_by(
     table: pl.LazyFrame, placed: Mapping[specs.MeasureName, Sequence[str]]
 ) -> dict[str, specs.Target]:
-    """Return the thresholds of a frame as the point of each measure."""
     for name, keys in placed.items():
         if "threshold" not in keys or name == "net_benefit":
             raise OptionError(

@@ -274,7 +274,6 @@ def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
 
 
 def _check_no_units(given: dict[str, IntoColumn | None]) -> None:
-    """Refuse the roles that only single rows have beside counts."""
     for role, column in given.items():
         one = role.replace("strata", "stratum")
         lost = f"counts no longer tell which rows belong to one {one}"

@@ -166,7 +166,6 @@ def _is_missing(value: float | str | None) -> bool:
 
 
 def _who(row: Row, keys: Sequence[str]) -> str:
-    """Return the keys of a row with their values."""
     return ", ".join(f"{key}={_shown(row[key])}" for key in keys) or "all rows"
 
 

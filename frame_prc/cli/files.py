@@ -96,7 +96,6 @@ class Source:
 
     @property
     def _scanned(self) -> pl.LazyFrame:
-        """All rows, as they are read."""
         if self.kind == "parquet":
             return pl.scan_parquet(self.paths, glob=False)
         if self.kind == "arrow":
@@ -183,7 +182,6 @@ def _column_hint(pattern: str, n_patterns: int) -> str | None:
 
 
 def _kind_of(paths: Sequence[Path]) -> str:
-    """Return the format that the files have in common."""
     kinds = {_kind(path): path for path in paths}
     if len(kinds) > 1:
         raise FileError(
@@ -221,7 +219,6 @@ def _copied_stdin(patterns: Sequence[str], folder: Path) -> Path:
 
 
 def _guessed_kind(path: Path) -> str:
-    """Return the kind of a file by its first bytes."""
     with path.open("rb") as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
     with gzip.open(path) if is_gzip else path.open("rb") as file:

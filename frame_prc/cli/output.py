@@ -247,7 +247,6 @@ def check(verb: str, output: str | None, form: str | None) -> None:
 
 
 def _check_file(output: str, suffixes: Sequence[str]) -> None:
-    """Refuse a file that cannot be written, or whose suffix is not one of these."""
     check_writable(output)
     if Path(output).suffix.lower() not in suffixes:
         raise FileError(

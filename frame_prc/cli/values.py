@@ -85,7 +85,6 @@ def integers(text: str) -> list[int | str] | int | str:
 
 
 def _named_numbers(text: str) -> dict[str, float]:
-    """Return numbers by name, from a text such as ``threshold=0.5``."""
     found = {}
     for piece in pieces([text]):
         name, equals, value = piece.partition("=")

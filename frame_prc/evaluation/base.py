@@ -122,7 +122,6 @@ class Evaluated(Generic[FrameT]):
 
     @kept
     def _native(self) -> Any:
-        """Return the frame, without Narwhals around it."""
         return unwrapped(self.frame)
 
     @kept
@@ -141,7 +140,6 @@ class Evaluated(Generic[FrameT]):
 
     @kept
     def _engine(self) -> Engine | None:
-        """Return the engine that the frame belongs to, if any."""
         return engine_of(self._native)
 
     def _level(self, ci: Any) -> float:
@@ -309,7 +307,6 @@ class Evaluated(Generic[FrameT]):
         return [*dict.fromkeys([*table.reserved, *columns, *public])]
 
     def _columns_of(self, table: Table, *, details: bool) -> list[str]:
-        """Return the columns of a table after the keys."""
         check_option("details", details, (True, False))
         return table.columns(self._request.missing, details=details)
 

@@ -11,7 +11,7 @@ from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
 from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
 from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._lazy import aggregated
-from frame_prc._request.hints import name_hint, refuses_unknown
+from frame_prc._request.hints import no_attribute, refuses_unknown
 from frame_prc._request.options import confidence
 from frame_prc._request.roles import check_whole_strata, name_of
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
@@ -21,7 +21,7 @@ from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.scripts import ScriptVerbs
 from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
-from frame_prc.exceptions import OptionError, PrcError, message, shown, type_name
+from frame_prc.exceptions import OptionError, PrcError, shown, type_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,11 +47,8 @@ class Evaluation(
 
         def __getattr__(self, name: str) -> NoReturn:
             """Say which verb or measure is meant by a name that is none."""
-            what = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if not name.startswith("_"):  # Python and its tools ask for these
-                names = [one for one in dir(type(self)) if not one.startswith("_")]
-                what = message(what, hint=name_hint(name, names))
-            raise AttributeError(what, name=name, obj=self)
+            names = [one for one in dir(type(self)) if not one.startswith("_")]
+            raise no_attribute(f"{type(self).__name__!r} object", name, names, self)
 
     def where(self, condition: pl.Expr | Any) -> Evaluation[FrameT]:
         """Evaluate the rows for which a condition holds.

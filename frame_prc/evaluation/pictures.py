@@ -221,13 +221,7 @@ class PictureVerbs(Evaluated[FrameT]):
         --------
         >>> import polars as pl
         >>> import frame_prc
-        >>> df = pl.DataFrame(
-        ...     {
-        ...         "region": ["north", "north", "north", "south", "south"],
-        ...         "late": [True, False, True, False, True],
-        ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
-        ...     }
-        ... )
+        >>> df = pl.DataFrame({"region": [*"nnss"], "late": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
         >>> chart = df.prc.plot_summary("late", "score", by="region")
         >>> type(chart).__name__
         'ConcatChart'
@@ -532,17 +526,11 @@ class PictureVerbs(Evaluated[FrameT]):
         >>> import polars as pl
         >>> import frame_prc
         >>> from matplotlib.figure import Figure
-        >>> df = pl.DataFrame(
-        ...     {
-        ...         "region": ["north", "north", "north", "south", "south"],
-        ...         "late": [True, False, True, False, True],
-        ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
-        ...     }
-        ... )
+        >>> df = pl.DataFrame({"region": [*"nnss"], "late": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
         >>> ax = Figure().subplots()
         >>> drawn = df.prc.summary_to_matplotlib("late", "score", by="region", ax=ax)
         >>> [label.get_text() for label in ax.get_yticklabels()]
-        ['all rows', 'north', 'south']
+        ['all rows', 'n', 's']
         """
         from frame_prc._charts.on_axes import check_axes, draw_summary
         from frame_prc._charts.options import SORTS

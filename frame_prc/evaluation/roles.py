@@ -125,25 +125,17 @@ def _parameters() -> list[Parameter]:
 PARAMETERS = _parameters()
 
 
-def with_roles(doc: str | None) -> str:
-    """Return a docstring with the frame and the roles before the parameters that it describes."""
-    return _with(doc, FRAME, TEXTS, leading=0)
+def with_roles(doc: str | None, leading: int | None = None) -> str:
+    """Return a docstring with the frame and the roles before the parameters that it describes.
 
-
-def naming_roles(doc: str | None, leading: int) -> str:
-    """Return a docstring that names the frame and the roles, which :func:`evaluate` describes.
-
-    The first of its parameters, ``leading`` in number, stand between the frame and the roles.
+    The first of these, ``leading`` in number, stand between the frame and the roles, which are then
+    only named: :func:`evaluate` describes them.
     """
-    return _with(doc, _FRAME_NAMED, _ROLES_NAMED, leading)
-
-
-def _with(doc: str | None, frame: str, roles: str, leading: int) -> str:
-    text = cleandoc(doc or "")
-    head, section, tail = text.partition(_HEADING)
+    head, section, tail = cleandoc(doc or "").partition(_HEADING)
     entries = _entries(tail)
-    first, others = "".join(entries[:leading]), "".join(entries[leading:])
-    return f"{head}{section}{frame}{first}{roles}{others}" if section else text
+    first, others = "".join(entries[: leading or 0]), "".join(entries[leading or 0 :])
+    frame, roles = (FRAME, TEXTS) if leading is None else (_FRAME_NAMED, _ROLES_NAMED)
+    return f"{head}{section}{frame}{first}{roles}{others}"
 
 
 def with_options(function: Callable[..., Any]) -> str:
@@ -160,5 +152,4 @@ def with_options(function: Callable[..., Any]) -> str:
 
 
 def _entries(section: str) -> list[str]:
-    """Return what a section says of each parameter."""
     return re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]

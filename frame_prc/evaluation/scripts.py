@@ -191,7 +191,6 @@ class ScriptVerbs(
 
 
 def _check_of_curves(start: Start, keep: Keep, kind: PictureForR) -> None:
-    """Raise an error for options that another kind of picture has no use for."""
     for name, value, default in (("start", start, "one"), ("keep", keep, "corners")):
         if value != default:
             raise OptionError(f"{name}={shown(value)} is given with kind={kind!r}", "kind='curve'")

@@ -328,11 +328,6 @@ class SegmentVerbs(Evaluated[FrameT]):
             the measure of its segment would rise, to first order, if the row weighed twice as much,
             less what all rows would raise it by. Null where the measure is not defined.
 
-        Raises
-        ------
-        ColumnError, OptionError, FrameError
-            As :func:`evaluate` says, and for counts.
-
         Notes
         -----
         The influences of a segment add up to 0. The sum of their squares, with ``cluster`` that of

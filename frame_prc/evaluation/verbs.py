@@ -23,7 +23,7 @@ from frame_prc.evaluation.helpers import (  # noqa: F401 - as above
     quantile_thresholds,
     sample_to_label,
 )
-from frame_prc.evaluation.roles import NAMES, PARAMETERS, naming_roles
+from frame_prc.evaluation.roles import NAMES, PARAMETERS, with_roles
 
 _FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
 
@@ -45,7 +45,7 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
 
     verb.__name__ = verb.__qualname__ = method.__name__
     verb.__module__ = "frame_prc"
-    verb.__doc__ = with_columns(naming_roles(method.__doc__, places.index("truth") - 1))
+    verb.__doc__ = with_columns(with_roles(method.__doc__, places.index("truth") - 1))
     return refuses_unknown(verb, parameters)
 
 
