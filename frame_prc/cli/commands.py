@@ -31,8 +31,9 @@ from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 # --- conditions under which a command fails ----------------------------------------------------
 
-_OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_IS = "="
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
+}  # fmt: skip
 _CONDITION = re.compile(r"\s*([^<>=!]+?)\s*([<>=!]+)\s*(\S+)\s*")
 _ALLOWED = "a column, one of <, <=, >, >=, and a number, or a column of text, = and a word"
 _HINT = "for example --fail-under 'average_precision<0.3', in quotes"
@@ -49,19 +50,12 @@ class Condition:
 
     text: str
     column: str
-    operator: str
-    number: float | str
-
-    @property
-    def is_word(self) -> bool:
-        """Whether it is about a word."""
-        return self.operator == _IS
+    sign: str
+    limit: float | str
 
     def is_met(self, value: float | str) -> bool:
         """Return whether a value meets the condition."""
-        return (
-            value == self.number if self.is_word else _OPERATORS[self.operator](value, self.number)
-        )
+        return _OPERATORS[self.sign](value, self.limit)
 
     def shown(self, value: float | str) -> str:
         """Return a value with four digits, or more if it takes more to meet the condition."""
@@ -73,17 +67,12 @@ class Condition:
 
 def _condition(text: str) -> Condition:
     found = _CONDITION.fullmatch(text)
-    if found is None or found[2] not in (*_OPERATORS, _IS):
+    if found is None or found[2] not in _OPERATORS:
         raise OptionError(f"--fail-under {text!r} is not a condition", _ALLOWED, _HINT)
-    column, sign, number = found.groups()
-    if sign == _IS:
-        return Condition(text, column, sign, number)
-    try:
-        limit = float(number)
-    except ValueError:
-        limit = math.nan
-    if not math.isfinite(limit):
-        raise OptionError(f"--fail-under {text!r}: {number!r} is not a number", _ALLOWED, _HINT)
+    column, sign, word = found.groups()
+    limit = word if sign == "=" else from_text(word, pl.Float64())
+    if sign != "=" and not (isinstance(limit, float) and math.isfinite(limit)):
+        raise OptionError(f"--fail-under {text!r}: {word!r} is not a number", _ALLOWED, _HINT)
     return Condition(text, column, sign, limit)
 
 
@@ -94,20 +83,10 @@ _WORDS = {
 }
 
 
-def _check_word(condition: Condition) -> None:
-    known = _WORDS.get(condition.column)
-    if condition.is_word and known is not None and condition.number not in known:
-        raise OptionError(
-            f"--fail-under {condition.text!r}: {condition.number!r} is no {condition.column}",
-            ", ".join(map(repr, known)),
-            nearest(str(condition.number), known),
-        )
-
-
 def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType]) -> None:
     """Refuse a condition on a column that the result does not have, or that is not numeric."""
     for condition in asked:
-        name, is_word = condition.column, condition.is_word
+        name, is_word, limit = condition.column, condition.sign == "=", condition.limit
         fitting = [
             name
             for name, dtype in schema.items()
@@ -124,7 +103,13 @@ def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType])
                 "a column of text" if is_word else "a numeric column",
                 nearest(name, fitting),
             )
-        _check_word(condition)
+        known = _WORDS.get(name)
+        if is_word and known is not None and limit not in known:
+            raise OptionError(
+                f"--fail-under {condition.text!r}: {limit!r} is no {name}",
+                ", ".join(map(repr, known)),
+                nearest(str(limit), known),
+            )
 
 
 def is_passed(frame: pl.DataFrame, asked: Sequence[Condition], keys: Sequence[str]) -> bool:

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -21,6 +21,7 @@ from frame_prc.cli.files import Source, first_value, opened, reading
 from frame_prc.exceptions import ColumnError, OptionError
 
 Numbers = int | list[float]
+MadeT = TypeVar("MadeT", Draws, Top)
 
 
 def pieces(texts: Sequence[str]) -> list[str]:
@@ -59,14 +60,30 @@ def count_or_numbers(texts: Sequence[str]) -> Numbers:
     return found[0] if not found[1:] and isinstance(found[0], int) else found
 
 
-def draws(text: str) -> Draws:
-    """Return how random samples are drawn, from a text such as ``1000,seed=1``."""
-    return Draws(**_fields(Draws, text))
+def with_fields(kind: type[MadeT]) -> Callable[[str], MadeT]:
+    """Return what reads a value of a kind: a number, and fields, as in ``1000,seed=1``."""
+    first, *others = (one.name for one in fields(kind))
+
+    def read(text: str) -> MadeT:
+        number, *named_ = pieces([text])
+        found: dict[str, Any] = {first: plain(number)}
+        if isinstance(found[first], (str, bool)):
+            allowed = f"such as 100,{others[0]}=..."
+            raise OptionError(f"{text!r} does not begin with a number", allowed)
+        for piece in named_:
+            name, equals, value = piece.partition("=")
+            if not (equals and value) or name not in others or name in found:
+                raise OptionError(
+                    f"{text!r} has {piece!r} after its number",
+                    "each once of " + ", ".join(f"{other}=..." for other in others),
+                )
+            found[name] = plain(value)
+        return kind(**found)
+
+    return read
 
 
-def top(text: str) -> Top:
-    """Return how many rows an area is limited to, from a text such as ``100,ties=expected``."""
-    return Top(**_fields(Top, text))
+draws, top = with_fields(Draws), with_fields(Top)
 
 
 def row_numbers(texts: Sequence[str]) -> list[float | Top]:
@@ -92,24 +109,6 @@ def _named_numbers(text: str) -> dict[str, float]:
             allowed = "a number with its name, 'threshold=0.5', or a file of thresholds"
             raise OptionError(f"at={text!r} is no file, and names no number", allowed)
         found[name.strip()] = plain(value)
-    return found
-
-
-def _fields(kind: type[Draws | Top], text: str) -> dict[str, Any]:
-    """Return the fields of a value of a kind: a number, and what has a name."""
-    first, *others = (one.name for one in fields(kind))
-    number, *named_ = pieces([text])
-    found: dict[str, Any] = {first: plain(number)}
-    if isinstance(found[first], (str, bool)):
-        raise OptionError(f"{text!r} does not begin with a number", f"such as 100,{others[0]}=...")
-    for piece in named_:
-        name, equals, value = piece.partition("=")
-        if not (equals and value) or name not in others or name in found:
-            raise OptionError(
-                f"{text!r} has {piece!r} after its number",
-                "each once of " + ", ".join(f"{other}=..." for other in others),
-            )
-        found[name] = plain(value)
     return found
 
 

@@ -118,32 +118,25 @@ class SearchVerbs(Evaluated[FrameT]):
         │ site=3  ┆ 156   ┆ 0.371758 ┆ -0.462881  ┆ -0.531307 ┆ -0.39233 ┆ 0.001      ┆ ok     │
         └─────────┴───────┴──────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
-        self._check_frame(takes_counts=False)
-        if columns is not None:
-            own = {**self.roles, "by": columns}
-            ev: SearchVerbs[FrameT] = replace(self, roles=own)
-            with said_as("by=", "columns="):
-                return ev.find_segments(
-                    depth=depth,
-                    quantiles=quantiles,
-                    min_positives=min_positives,
-                    ci=ci,
-                    measure=measure,
-                    details=details,
-                )
-        asked, level = self._request, self._level(ci)
-        comparisons.check_rows(asked)
-        comparisons.check_one_model(asked)
-        check_one_grouping(asked)
-        comparisons.check_searched(asked, level)
-        check_numpy("find_segments()")
-        check_option("depth", depth, (1, 2))
-        cut, fewest = whole("quantiles", quantiles, 2, 20), whole("min_positives", min_positives, 1)
-        check_option("measure", measure, PERMUTED)
-        found = measured(asked, measure, None)
         from frame_prc._tables.search import Finds
 
-        return self._table(Finds(Searched(found, level, depth, cut, fewest)), details=details)
+        self._check_frame(takes_counts=False)
+        ev, said = self, "by="
+        if columns is not None:
+            ev, said = replace(self, roles={**self.roles, "by": columns}), "columns="
+        with said_as("by=", said):
+            asked, level = ev._request, self._level(ci)  # noqa: SLF001 - of its own class
+            comparisons.check_rows(asked)
+            comparisons.check_one_model(asked)
+            check_one_grouping(asked)
+            comparisons.check_searched(asked, level)
+            check_numpy("find_segments()")
+            check_option("depth", depth, (1, 2))
+            cut = whole("quantiles", quantiles, 2, 20)
+            fewest = whole("min_positives", min_positives, 1)
+            found = measured(asked, check_option("measure", measure, PERMUTED), None)
+            table = Finds(Searched(found, level, depth, cut, fewest))
+            return ev._table(table, details=details)  # noqa: SLF001 - of its own class
 
     @verb
     def monitor(
