@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import frame_prc
-from frame_prc.evaluation.roles import NAMES
+from frame_prc.evaluation.glossary import NAMES
 
 CHECKOUT = Path(__file__).parents[1]
 EXAMPLES = CHECKOUT / "examples"

@@ -20,7 +20,7 @@ from frame_prc.cli import values
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
 from frame_prc.cli.files import KINDS, Source
 from frame_prc.cli.output import DRAWN, FORMATS, WRITTEN
-from frame_prc.evaluation import roles
+from frame_prc.evaluation import glossary
 
 _SHORT = {"truth": "-t", "score": "-s", "by": "-b", "weight": "-w", "output": "-o", "format": "-f"}
 _SEVERAL = "repeat it, or separate them by commas"
@@ -216,7 +216,7 @@ def parameters(verb: str) -> dict[str, Parameter]:
 @cache
 def options(verb: str) -> dict[str, Option]:
     """Return the options that are the parameters of a verb."""
-    texts = described(getattr(frame_prc, verb).__doc__) | described(roles.SECTION)
+    texts = described(getattr(frame_prc, verb).__doc__) | described(glossary.SECTION)
     return {
         name: _option(name, one.annotation, _plain(texts[name]))
         for name, one in parameters(verb).items()

@@ -59,7 +59,7 @@ from frame_prc._rows.reshaped import (
 from frame_prc._rows.rows import Rows, computed, read
 from frame_prc._rows.rules import SUMS
 from frame_prc._rows.table import Table
-from frame_prc.evaluation.roles import with_options
+from frame_prc.evaluation.glossary import with_options
 from frame_prc.exceptions import (
     ColumnError,
     FrameError,

@@ -17,7 +17,7 @@ from frame_prc._request.roles import check_whole_strata, name_of
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.base import engine_plans
-from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
+from frame_prc.evaluation.glossary import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.scripts import ScriptVerbs
 from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs

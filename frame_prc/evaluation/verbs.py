@@ -12,8 +12,8 @@ from typing import Any
 from frame_prc._request.hints import refuses_unknown
 from frame_prc._request.specs import Draws, Top  # noqa: F401 - the package has them from here
 from frame_prc.evaluation.base import Level
-from frame_prc.evaluation.columns import with_columns
 from frame_prc.evaluation.evaluation import Evaluation, evaluate
+from frame_prc.evaluation.glossary import NAMES, PARAMETERS, with_columns, with_roles
 from frame_prc.evaluation.helpers import (  # noqa: F401 - as above
     average_precision_expr,
     iso_f1,
@@ -23,7 +23,6 @@ from frame_prc.evaluation.helpers import (  # noqa: F401 - as above
     quantile_thresholds,
     sample_to_label,
 )
-from frame_prc.evaluation.roles import NAMES, PARAMETERS, with_roles
 
 _FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
 

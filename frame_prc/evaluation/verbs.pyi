@@ -43,7 +43,7 @@ from frame_prc.evaluation.helpers import one_vs_rest as one_vs_rest
 from frame_prc.evaluation.helpers import plot_table as plot_table
 from frame_prc.evaluation.helpers import quantile_thresholds as quantile_thresholds
 from frame_prc.evaluation.helpers import sample_to_label as sample_to_label
-from frame_prc.evaluation.roles import Roles
+from frame_prc.evaluation.glossary import Roles
 
 OF_FRAMES: tuple[Callable[..., Any], ...]
 
