@@ -174,16 +174,6 @@ def check_long(request: Request) -> None:
         refuse("{} is given without row=", {"model=": request.model}, row, hint)
 
 
-def segments_are(segments: Any, *, overall: bool) -> specs.SegmentsAre:
-    """Return how the mean of segments takes them; refuse it where there is no mean."""
-    found: specs.SegmentsAre = check_option("segments", segments, get_args(specs.SegmentsAre))
-    if found == "sampled" and not overall:
-        raise OptionError(
-            "segments='sampled' is given without overall=True", "both, for the mean of the segments"
-        )
-    return found
-
-
 _SHORTEST = 1e-6  # shorter ones take more rows than can be counted
 
 
@@ -224,16 +214,6 @@ def segments_test(
 
 _LEAST_OF_SEARCH = 0.5
 _PAIR, _LEAST_PERIODS, _MOST_LOOKS = 2, 2, 1000
-
-
-def check_one_model(request: Request) -> None:
-    """Refuse several models."""
-    if request.model is not None or len(request.models) > 1:
-        raise OptionError(
-            "several models are given, and segments of one are looked for",
-            "one model",
-            "call it for each: the rows of one score, or those of one value of model=",
-        )
 
 
 def check_searched(request: Request, level: float) -> None:

@@ -246,15 +246,6 @@ def check_top(ci: object, thresholds: object, *, bounds: bool) -> None:
     refuse("{} is given with top=", given, hint=hint)
 
 
-def check_top_of(measure: str, thresholds: object) -> None:
-    """Refuse what a mean over segments has of their whole area only."""
-    if measure != "average_precision":
-        raise OptionError(
-            f"top= is given with measure={measure!r}", "top= with measure='average_precision'"
-        )
-    check_top(None, thresholds, bounds=False)
-
-
 def check_roc(request: Request, interval: object, calibrate: object) -> None:
     """Refuse what the area under the ROC curve has elsewhere, or does not depend on."""
     what, allowed = "method='roc' is given with {}", "the other methods"
@@ -263,15 +254,6 @@ def check_roc(request: Request, interval: object, calibrate: object) -> None:
     unretrieved = request.missing == "unretrieved" or None
     given = {"ci=": interval, "missing='unretrieved'": unretrieved}
     refuse(what, given, allowed, "summary(measures='roc_auc') has the area with its interval")
-
-
-def check_calibrated_methods(methods: Sequence[specs.Method], ci: object) -> None:
-    """Refuse the area that is on a scale of its own, and a bootstrap of the others."""
-    what, others = "{} is given with calibrate=", "the other methods"
-    step = "average_precision(..., calibrate=, ci=) has an interval for method='step'"
-    refuse(what, {"ci=": ci}, hint=step)
-    alone = "ask for it in a call of its own, without calibrate="
-    refuse(what, {"method='gain'": "gain" in methods or None}, others, alone)
 
 
 def asked_by(name: str, value: object, role: str | None = None) -> str:

@@ -20,7 +20,7 @@ from frame_prc.cli import errors
 from frame_prc.cli.commands import COMMANDS
 from frame_prc.cli.options import parameters
 from frame_prc.cli.output import show_text
-from frame_prc.exceptions import FileError, OptionError, PrcError
+from frame_prc.exceptions import DataError, FileError, OptionError, PrcError
 
 # --- the demonstration -------------------------------------------------------------------------
 
@@ -122,11 +122,12 @@ def _is_usage(error: Exception) -> bool:
 def _report(error: Exception, arguments: Sequence[str]) -> tuple[int, str]:
     """Return the exit code and the message of an error."""
     if _is_usage(error):
-        clearer = _near_miss(error, arguments)
+        clearer = _other_command(arguments[0]) or _other_option(error)
         text = errors.usage_line(error) if clearer is None else errors.line(clearer)
         return errors.BAD_USAGE, text
     if isinstance(error, PrcError):
-        return errors.exit_code(error), errors.line(error)
+        code = errors.BAD_DATA if isinstance(error, DataError) else errors.BAD_USAGE
+        return code, errors.line(error)
     return errors.BAD_DATA, errors.unexpected_line(error)
 
 
@@ -170,12 +171,7 @@ def _main(
 _main.__doc__ = _HELP
 
 
-# --- near misses -----------------------------------------------------------------------------
-
-
-def _near_miss(error: Exception, arguments: Sequence[str]) -> OptionError | None:
-    """Return a clearer error than Typer's, for names used in Python or in other libraries."""
-    return _other_command(arguments[0]) or _other_option(error)
+# --- clearer errors than those of Typer, for names used in Python or in other libraries ----------
 
 
 def _other_command(typed: str) -> OptionError | None:

@@ -339,7 +339,8 @@ def opened(patterns: Sequence[str], budget: int | None, folder: Path | None) -> 
         stored = {"database": path, "read_only": True} if kind == "duckdb" else {}
         connection = duckdb.connect(**stored, config=settings)
     except duckdb.Error as error:
-        what = f"{path!r} cannot be read by DuckDB: {_first_line(error).rstrip('.!')}"
+        first = str(error).strip().partition("\n")[0]
+        what = f"{path!r} cannot be read by DuckDB: {first.rstrip('.!')}"
         raise FileError(what, hint=f"is it a database, as in {_EXAMPLE}?") from error
     with connection:
         connection.execute("SET enable_progress_bar = false")
@@ -372,7 +373,3 @@ def _scanned(connection: Any, kind: str, folder: str) -> Any:
         what = f"{kind}:// needs DuckDB's extension {kind!r}, which is not installed"
         raise OptionError(what, hint=f"in Python, duckdb.install_extension({kind!r})") from error
     return connection.table_function(f"{kind}_scan", [folder])
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

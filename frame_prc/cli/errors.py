@@ -8,7 +8,7 @@ import signal
 from inspect import signature
 
 import frame_prc
-from frame_prc.exceptions import DataError, PrcError, message
+from frame_prc.exceptions import PrcError, message
 
 SUCCESS, BAD_DATA, BAD_USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 128 + signal.SIGINT
 
@@ -104,11 +104,6 @@ def _bare(value: str) -> str:
 
 
 # --- errors ------------------------------------------------------------------------------------
-
-
-def exit_code(error: PrcError) -> int:
-    """Return 1 for invalid data, and 2 for invalid options or files."""
-    return BAD_DATA if isinstance(error, DataError) else BAD_USAGE
 
 
 def line(error: PrcError) -> str:

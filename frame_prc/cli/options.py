@@ -225,18 +225,13 @@ def options(verb: str) -> dict[str, Option]:
 
 def _option(name: str, annotation: str, text: str) -> Option:
     kind = annotation.removesuffix(" | None")
-    option = _BY_TYPE.get(kind) or _choice(kind)
+    option = _BY_TYPE.get(kind) or Option(str, "|".join(_words(ALIASES[kind])), read=values.none_or)
     help_text = _HELP.get(name) or " ".join(filter(None, [text, option.help]))
     return replace(option, help=help_text, **_BY_NAME.get(name, {}))
 
 
 # The types of options by name, such as those that take one of a few words.
 ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
-
-
-def _choice(alias: str) -> Option:
-    """Return an option with one of the values of a type, such as ``Missing``."""
-    return Option(str, "|".join(_words(ALIASES[alias])), read=values.none_or)
 
 
 def _words(kind: Any) -> list[str]:

@@ -101,7 +101,10 @@ def integers(text: str) -> list[int | str] | int | str:
     return found if len(found) > 1 else found[0]
 
 
-def _named_numbers(text: str) -> dict[str, float]:
+def held_at(text: str) -> dict[str, float] | pl.DataFrame:
+    """Return numbers by name, from a text such as ``threshold=0.5``, or a file's thresholds."""
+    if Path(text).is_file():
+        return table(text)
     found = {}
     for piece in pieces([text]):
         name, equals, value = piece.partition("=")
@@ -186,11 +189,6 @@ def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFra
 def numbers_or_file(texts: Sequence[str]) -> list[Any] | pl.DataFrame:
     """Return numbers, or the rows of a file."""
     return table(texts[0]) if len(texts) == 1 and Path(texts[0]).is_file() else numbers(texts)
-
-
-def held_at(text: str) -> dict[str, float] | pl.DataFrame:
-    """Return numbers by name, or the thresholds in a file."""
-    return table(text) if Path(text).is_file() else _named_numbers(text)
 
 
 def reference(text: str) -> float | str | pl.DataFrame:

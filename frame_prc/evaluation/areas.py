@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from frame_prc._curves.areas import STEP_AREAS, AreaSpec
 from frame_prc._frames.border import FrameT
 from frame_prc._request import comparisons, options, points
 from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import check_level_of_draws, compared_at
-from frame_prc._request.roles import check_option, check_pooled
+from frame_prc._request.roles import check_option, check_pooled, refuse
 from frame_prc._request.specs import (
     AT_THRESHOLD,
     OF_PROBABILITIES,
@@ -257,7 +257,10 @@ class AreaVerbs(Evaluated[FrameT]):
         within = options.top_rows(top)
         bins = options.bins_of(thresholds, ascending=asked.ascending)
         if within is not None:
-            options.check_top_of(found.name, thresholds)
+            if found.name != "average_precision":
+                only = "top= with measure='average_precision'"
+                raise OptionError(f"top= is given with measure={found.name!r}", only)
+            options.check_top(None, thresholds, bounds=False)
         interval = None if level is None else Interval(level)
         table = Averages(key, kind, found, interval, bins, within)
         return self._table(table, details=details)
@@ -372,7 +375,11 @@ class AreaVerbs(Evaluated[FrameT]):
             options.check_roc(asked, level, calibrate)
         drawn = options.draws("bootstrap", bootstrap, asked.cluster)
         if reference is not None:
-            options.check_calibrated_methods(methods, level)
+            what, gain = "{} is given with calibrate=", "gain" in methods or None
+            step = "average_precision(..., calibrate=, ci=) has an interval for method='step'"
+            refuse(what, {"ci=": level}, hint=step)
+            alone = "ask for it in a call of its own, without calibrate="
+            refuse(what, {"method='gain'": gain}, "the other methods", alone)
         within = options.top_rows(top, methods)
         if within is not None and within.ties == "expected":
             points.check_expected_area(recall_range, calibrate)
@@ -492,7 +499,10 @@ class AreaVerbs(Evaluated[FrameT]):
                 "calibrate= is a frame, and overall=True adds rows of no segment",
                 "one of them, or a number in calibrate=",
             )
-        are = comparisons.segments_are(segments, overall=overall)
+        are = check_option("segments", segments, get_args(SegmentsAre))
+        if are == "sampled" and not overall:
+            both = "both, for the mean of the segments"
+            raise OptionError("segments='sampled' is given without overall=True", both)
         named = points.measure_list(
             measures, MEASURES, (PARTIAL_ROC_AUC, *OF_PROBABILITIES, *AT_THRESHOLD)
         )

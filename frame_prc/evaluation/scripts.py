@@ -14,7 +14,7 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._frames.border import FrameT, scan_all
 from frame_prc._request.options import check_title, points_to_keep
-from frame_prc._request.roles import check_option
+from frame_prc._request.roles import check_option, refuse
 from frame_prc._request.specs import STARTS, Interval, Keep, PictureForR, Start
 from frame_prc._tables.areas import AveragePrecision
 from frame_prc.evaluation.areas import AreaVerbs
@@ -23,7 +23,7 @@ from frame_prc.evaluation.comparisons import ComparisonVerbs
 from frame_prc.evaluation.curves import CurveVerbs
 from frame_prc.evaluation.decisions import DecisionVerbs
 from frame_prc.evaluation.pictures import PictureVerbs, in_order_of_models, with_models
-from frame_prc.exceptions import OptionError, shown
+from frame_prc.exceptions import shown
 
 if TYPE_CHECKING:
     from frame_prc._curves.curve import CurveFrame
@@ -132,7 +132,11 @@ class ScriptVerbs(
         if check_option("kind", kind, get_args(PictureForR)) == "curve":
             frame, keys, cluster = self._curve_for_r(start, keep, level)
         else:
-            _check_of_curves(start, keep, kind)
+            given = {
+                f"start={shown(start)}": start != "one" or None,
+                f"keep={shown(keep)}": keep != "corners" or None,
+            }
+            refuse(f"{{}} is given with kind={kind!r}", given, "kind='curve'")
             level = _LEVEL if level is None else level
             frame, keys, cluster = self._table_for_r(kind, level)
         return write(kind, frame, keys, table, title, level, cluster)
@@ -188,12 +192,6 @@ class ScriptVerbs(
         rows = self._rows_in_memory([*curve.outputs, *areas.columns(missing)])
         cluster = rows.columns.cluster if level is not None else None
         return curve.finished(rows), areas.finished(rows), None if cluster is None else cluster.name
-
-
-def _check_of_curves(start: Start, keep: Keep, kind: PictureForR) -> None:
-    for name, value, default in (("start", start, "one"), ("keep", keep, "corners")):
-        if value != default:
-            raise OptionError(f"{name}={shown(value)} is given with kind={kind!r}", "kind='curve'")
 
 
 def _areas_of_curve(curve_frame: CurveFrame) -> pl.LazyFrame:

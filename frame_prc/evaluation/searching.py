@@ -127,7 +127,12 @@ class SearchVerbs(Evaluated[FrameT]):
         with said_as("by=", said):
             asked, level = ev._request, self._level(ci)  # noqa: SLF001 - of its own class
             comparisons.check_rows(asked)
-            comparisons.check_one_model(asked)
+            if asked.model is not None or len(asked.models) > 1:
+                raise OptionError(
+                    "several models are given, and segments of one are looked for",
+                    "one model",
+                    "call it for each: the rows of one score, or those of one value of model=",
+                )
             check_one_grouping(asked)
             comparisons.check_searched(asked, level)
             check_numpy("find_segments()")

@@ -36,6 +36,7 @@ from frame_prc._request.specs import Draws as Draws
 from frame_prc._request.specs import Top as Top
 from frame_prc.evaluation.evaluation import Evaluation as Evaluation
 from frame_prc.evaluation.evaluation import evaluate as evaluate
+from frame_prc.evaluation.glossary import Roles
 from frame_prc.evaluation.helpers import average_precision_expr as average_precision_expr
 from frame_prc.evaluation.helpers import iso_f1 as iso_f1
 from frame_prc.evaluation.helpers import merge_counts as merge_counts
@@ -43,7 +44,6 @@ from frame_prc.evaluation.helpers import one_vs_rest as one_vs_rest
 from frame_prc.evaluation.helpers import plot_table as plot_table
 from frame_prc.evaluation.helpers import quantile_thresholds as quantile_thresholds
 from frame_prc.evaluation.helpers import sample_to_label as sample_to_label
-from frame_prc.evaluation.glossary import Roles
 
 OF_FRAMES: tuple[Callable[..., Any], ...]
 
