@@ -24,7 +24,7 @@ from markupsafe import Markup
 from frame_prc._charts import text
 from frame_prc._charts.curve_rows import drawn_height, held
 from frame_prc._charts.data import LIMITS
-from frame_prc._charts.options import MOST_COLOURS
+from frame_prc._charts.options import MOST_COLOURS, Look
 from frame_prc._charts.text import status_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -32,9 +32,8 @@ from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._files import atomic_write
 from frame_prc._lazy import left_join
 from frame_prc._report.document import lines_of, to_json
-from frame_prc._report.encodings import DARK_LOOK, LOOK, colours_of_models
 from frame_prc._report.evaluation import BUDGETS, Evaluation
-from frame_prc._report.pictures import iso_labels, pictures
+from frame_prc._report.pictures import LOOK, iso_labels, pictures
 from frame_prc._report.segments import lowest_segments
 from frame_prc._report.sentences import NAMED, Answer, isolated, listed, period
 from frame_prc._report.standings import BETTER, JUDGED, SMALL, WORSE, is_believed, said_of
@@ -176,9 +175,12 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "iso": iso_labels(found),
         "order": found.standings["segment"].to_list(),
         "standings": found.standings.sort("segment")["standing"].to_list(),
-        "colours": colours_of_models(found),
+        "colours": {
+            scheme: dict(zip(found.short_names.values(), look.colours(MOST_COLOURS), strict=False))
+            for scheme, look in _LOOKS.items()
+        },
         "reliabilityPanels": found.reliability_panels,
-        "light": {dark: light for light, dark in DARK.items()},
+        "light": {dark: light for light, dark in _DARK.items()},
     }
 
 
@@ -402,15 +404,12 @@ def _p_column(
 
 MOST_CHOSEN = 5  # segments, beside all rows
 
-DARK = dict(
-    zip(
-        *(
-            [look.background, look.text, look.muted, look.faint, *look.colours(MOST_COLOURS)]
-            for look in (LOOK, DARK_LOOK)
-        ),
-        strict=True,
-    )
-)
+_LOOKS = {"light": LOOK, "dark": Look(dark=True)}
+_COLOURS = [
+    [look.background, look.text, look.muted, look.faint, *look.colours(MOST_COLOURS)]
+    for look in _LOOKS.values()
+]
+_DARK = dict(zip(*_COLOURS, strict=True))
 # What may hold names from the data, one of which may read like a colour.
 _NO_COLOURS = frozenset({"data", "domain", "sort", "text", "subtitle", "name"})
 Spec = dict[str, Any]
@@ -436,7 +435,7 @@ def _with_plain_names(spec: Spec) -> Spec:
 def _darkened(spec: Spec) -> Spec:
     """Return a specification with the colours for a dark background, and without its data."""
     drawn = {key: part for key, part in spec.items() if key != "datasets"}
-    dark: Spec = _replaced(drawn, DARK, _NO_COLOURS)
+    dark: Spec = _replaced(drawn, _DARK, _NO_COLOURS)
     return dark
 
 

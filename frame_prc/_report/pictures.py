@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.marks import mirrored
-from frame_prc._charts.options import ISO_F1, AnyChart
+from frame_prc._charts.options import ISO_F1, AnyChart, Look
 from frame_prc._charts.results import end_of_bins
 from frame_prc._charts.summary import moments, plot_summary, time_axis
 from frame_prc._charts.summary_data import ALL, milliseconds, split_keys
-from frame_prc._charts.text import rate_text, safe, share_text, short
+from frame_prc._charts.text import end_of, rate_text, safe, share_text, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.logit_intervals import FEW
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._lazy import join, key_names, left_join
-from frame_prc._report.encodings import (
-    CONFIG,
-    DASHED,
-    LOOK,
-    RECALL,
-    Axis,
-    dots,
-    ends_of,
-    names,
-    of_models,
-    precision,
-    shape,
-    wide,
-)
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import NAMED, comparisons_told
 from frame_prc._report.standings import BETTER, OPEN, SMALL, UNTESTED, WORSE
 from frame_prc.exceptions import DataError
+
+LOOK = Look()
+_CONFIG = alt.Config(**LOOK.config())
+# A level to compare with: chance, all rows, no difference.
+_DASHED: dict[str, Any] = {"strokeDash": [3, 3], "color": LOOK.muted}
 
 _STEP = 36  # px, of a row
 _HEIGHT = 150  # px
@@ -48,6 +41,102 @@ _MOST_NAMES = 24  # of segments along an axis
 _LETTERS = 40  # of names beside each other, also on a phone
 _OF_SEGMENTS = "Calibrated average precision"
 _PANEL = {"width": 320, "height": 230}
+# By model.
+_SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]
+_STARTS = 0.05  # the recall below which precision jumps
+
+
+# --- what pictures share: axes, colours of models, _dots with intervals ---------------------------
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """An axis of values."""
+
+    channel: Literal["x", "y"]
+    title: str
+    ends: tuple[float, float] = (0.0, 1.0)
+
+    def of(self, field: str, to: str | None = None) -> dict[str, Any]:
+        """Return the place of a mark, or where it begins and ends."""
+        kind = alt.X if self.channel == "x" else alt.Y
+        scale = alt.Scale(domain=list(self.ends))
+        ticks = alt.Axis(tickCount=5)
+        begins: dict[str, Any] = {
+            self.channel: kind(f"{field}:Q", title=self.title, scale=scale, axis=ticks)
+        }
+        return begins if to is None else begins | {f"{self.channel}2": to}
+
+
+_RECALL = _Axis("x", "Recall")
+
+
+def _precision(found: Evaluation, *, all_rows: bool = False) -> _Axis:
+    """Return the axis of precision, which ends earlier where all curves are low."""
+    past = found.curves.filter(pl.col("recall") > _STARTS)
+    if all_rows and found.segments.height > 1:
+        past = past.filter(pl.col("segment").is_null())
+    return _Axis("y", "Precision", (0.0, end_of(past["precision"])))
+
+
+def _ends_of(values: pl.Series) -> tuple[float, float]:
+    """Return the ends of an axis of rates that need no 0: a tenth below all, and next above."""
+    known = values.drop_nulls().to_list()
+    return math.floor(10 * min(known, default=0.0)) / 10, end_of(values, 1.0)
+
+
+def _wide(chart: AnyChart, height: int, *data: str, title: str | list[str] = "") -> AnyChart:
+    """Return a chart as _wide as its place in the page, which fills its empty data sets."""
+    empty: dict[str, list[Any]] = {name: [] for name in data}
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    small: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": LOOK.muted}
+    titled = {"title": alt.Title(title, **small)} if title else {}
+    # In one call: each method of a chart copies all of it.
+    return chart.properties(
+        width="container", height=height, autosize=fit, datasets=empty, config=_CONFIG, **titled
+    )
+
+
+def _dots(base: AnyChart, field: str, axis: _Axis, colour: Any, size: int = 70) -> list[AnyChart]:
+    """Return the intervals and the values of rows; a dot is hollow where rows are few."""
+    is_few = alt.FieldOneOfPredicate(field="status", oneOf=list(FEW))
+    place = axis.of(field)
+    dot: dict[str, Any] = {"size": size, "clip": True}
+    rules = base.mark_rule(strokeWidth=2 if size > 20 else 1, clip=True)  # noqa: PLR2004
+    filled = base.transform_filter({"not": is_few.to_dict()}).mark_point(filled=True, **dot)
+    hollow = base.transform_filter(is_few).mark_point(fill=LOOK.background, **dot)
+    return [
+        rules.encode(**axis.of("ci_low", "ci_high"), color=colour),
+        filled.encode(**place, color=colour),
+        hollow.encode(**place, stroke=colour),
+    ]
+
+
+def _names(found: Evaluation, models: pl.Series) -> pl.Series:
+    """Return the names of models as pictures have them."""
+    return models.replace_strict(found.short_names, return_dtype=pl.String)
+
+
+def _in_order_given(found: Evaluation, rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the names of the models, and their places in the order given."""
+    place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
+    return rows.with_columns(name=_names(found, rows["model"]), place=place)
+
+
+def _of_models(found: Evaluation, field: str = "name", *, legend: bool = False) -> alt.Color:
+    """Return the colour of a model, the same in all pictures."""
+    known = [*found.short_names.values()]
+    scale = alt.Scale(domain=known, range=LOOK.colours(len(known)))
+    return alt.Color(
+        f"{field}:N", scale=scale, legend=alt.Undefined if legend and known[1:] else None
+    )
+
+
+def _shape(found: Evaluation) -> alt.Shape:
+    """Return the shapes of the models' marks, for readers who see no colours."""
+    names = [*found.short_names.values()]
+    scale = alt.Scale(domain=names, range=_SHAPES[: len(names)])
+    return alt.Shape("model:N", scale=scale, legend=alt.Undefined if names[1:] else None)
 
 
 # --- beside the answers --------------------------------------------------------------------------
@@ -58,10 +147,10 @@ def _good(found: Evaluation) -> AnyChart | None:
     rows = found.pooled.drop_nulls(AVERAGE_PRECISION)
     if rows.is_empty():
         return None
-    axis = Axis("x", "Average precision, from a random ranking to 1")
-    chance, colour = "random_average_precision", of_models(found)
+    axis = _Axis("x", "Average precision, from a random ranking to 1")
+    chance, colour = "random_average_precision", _of_models(found)
     own = rows.select(chance, AVERAGE_PRECISION, "ci_low", "ci_high", "status", most=1.0)
-    name = names(found, rows["model"])
+    name = _names(found, rows["model"])
     told = pl.Series([rate_text(area) for area in rows[AVERAGE_PRECISION]], dtype=pl.String)
     base = alt.Chart(own.with_columns(name=name, text=name + "  " + told))
     rows_of = base.encode(y=alt.Y("name:N", sort=[*found.short_names.values()], axis=None))
@@ -70,10 +159,10 @@ def _good(found: Evaluation) -> AnyChart | None:
         rows_of.mark_bar(height=12, opacity=0.45).encode(
             **axis.of(chance, AVERAGE_PRECISION), color=colour
         ),
-        *dots(rows_of, AVERAGE_PRECISION, axis, colour, 40),
+        *_dots(rows_of, AVERAGE_PRECISION, axis, colour, 40),
         _above_row(rows_of, "text", -12),
     ]
-    return wide(alt.layer(*layers), max(_STEP * rows.height, _LEAST))
+    return _wide(alt.layer(*layers), max(_STEP * rows.height, _LEAST))
 
 
 def _above_row(rows: AnyChart, field: str, dy: int) -> AnyChart:
@@ -88,12 +177,12 @@ def _pooled(found: Evaluation) -> AnyChart | None:
         return None
     line: dict[str, Any] = {"interpolate": "step-before", "strokeWidth": 1.8, "clip": True}
     lines = alt.Chart(alt.NamedData("pooled")).mark_line(**line)
-    chance = alt.Chart(alt.NamedData("chance")).mark_rule(**DASHED)
-    height = precision(found, all_rows=True)
-    colour = of_models(found)
-    drawn = lines.encode(**RECALL.of("recall"), **height.of("height"), color=colour)
+    chance = alt.Chart(alt.NamedData("chance")).mark_rule(**_DASHED)
+    height = _precision(found, all_rows=True)
+    colour = _of_models(found)
+    drawn = lines.encode(**_RECALL.of("recall"), **height.of("height"), color=colour)
     chart = alt.layer(chance.encode(**height.of("prevalence")), drawn)
-    return wide(chart, _HEIGHT, "pooled", "chance", title="All rows; dashed: prevalence")
+    return _wide(chart, _HEIGHT, "pooled", "chance", title="All rows; dashed: prevalence")
 
 
 def _models(found: Evaluation) -> AnyChart | None:
@@ -101,22 +190,22 @@ def _models(found: Evaluation) -> AnyChart | None:
     rows = pl.DataFrame(comparisons_told(found), schema=found.of_models.schema)
     if rows.is_empty():
         return None
-    new, old = (names(found, rows[side]) for side in ("model", "baseline"))
+    new, old = (_names(found, rows[side]) for side in ("model", "baseline"))
     rows = rows.with_columns(name=new + " \N{MINUS SIGN} " + old)
     ends = [abs(x) for name in ("difference", "ci_low", "ci_high") for x in rows[name].drop_nulls()]
     most = 1.15 * (max(ends) or 0.1)
-    axis = Axis("x", "Difference in average precision", (-most, most))
+    axis = _Axis("x", "Difference in average precision", (-most, most))
     base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=None, axis=None))
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(**DASHED)
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(**_DASHED)
     # Of several pairs, the best model is the first in each.
     sides = (f"{old[0]} better" if rows.height == 1 else f"{new[0]} worse", f"{new[0]} better")
-    intervals = dots(base, "difference", axis, alt.value(LOOK.text))
+    intervals = _dots(base, "difference", axis, alt.value(LOOK.text))
     look: dict[str, Any] = {"baseline": "bottom", "dy": -4, "color": LOOK.muted}
     right = alt.value("width")
     words = _at_ends(f"← {sides[0]}", f"{sides[1]} →", (0, 0), right, **look)
     # Of a single pair, the words at both ends are the names.
     words += [_above_row(base, "name", -9)] if rows.height > 1 else []
-    return wide(alt.layer(zero.encode(**axis.of("zero")), *intervals, *words), _STEP * rows.height)
+    return _wide(alt.layer(zero.encode(**axis.of("zero")), *intervals, *words), _STEP * rows.height)
 
 
 def _at_ends(
@@ -146,19 +235,19 @@ def _strip(whole: Evaluation) -> AnyChart | None:
     judged = rows.filter(pl.col("standing") != SMALL)
     rows = judged if judged.height and not has_names else rows
     level = _mean_of(rows)
-    axis = Axis("y", _OF_SEGMENTS, ends_of(pl.concat([rows["ci_low"], rows["ci_high"], level])))
+    axis = _Axis("y", _OF_SEGMENTS, _ends_of(pl.concat([rows["ci_low"], rows["ci_high"], level])))
     x = _along_time(found, rows["at"], _NARROW) if found.in_time else _along(rows, named=has_names)
     base = alt.Chart(rows).encode(x=x)
     is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
     own = LOOK.colours(len(found.models))[found.models.index(found.best)]
     colour = alt.condition(is_found, alt.value(own), alt.value(LOOK.muted))
-    intervals = dots(base, "value", axis, colour, _dot(rows.height))
+    intervals = _dots(base, "value", axis, colour, _dot(rows.height))
     words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
     named = words.encode(**axis.of("ci_high"), text="standing:N")
     labels = [named] if has_names else _ends(rows)
     chart = alt.layer(*_level_of(level, axis), *intervals, *labels)
     height = _HEIGHT - (_LINE if whole.in_order else 0)
-    return wide(chart, height, title=_legend_of_strip(found, rows))
+    return _wide(chart, height, title=_legend_of_strip(found, rows))
 
 
 def _legend_of_strip(found: Evaluation, rows: pl.DataFrame) -> list[str]:
@@ -195,16 +284,18 @@ def _segments(found: Evaluation) -> pl.DataFrame:
         known = known.sort(is_small, CALIBRATED, "segment")
     names = [found.names[number] for number in known["segment"]]
     return known.select(
-        "status",
+        *("status", "n_pos", *(["at"] if found.in_time else [])),
         pl.col("standing").cast(pl.String),
-        *(["at"] if found.in_time else []),
-        "n_pos",
+        *_values(),
         name=pl.Series(names, dtype=pl.String),
         place=pl.int_range(pl.len()),
-        value=pl.col(CALIBRATED),
-        ci_low=pl.col(f"{CALIBRATED}_low"),
-        ci_high=pl.col(f"{CALIBRATED}_high"),
     )
+
+
+def _values() -> list[pl.Expr]:
+    """Return the calibrated areas with their intervals, as pictures call them."""
+    ends = {"value": "", "ci_low": "_low", "ci_high": "_high"}
+    return [pl.col(f"{CALIBRATED}{end}").alias(name) for name, end in ends.items()]
 
 
 def _along(rows: pl.DataFrame, *, named: bool) -> alt.X:
@@ -225,11 +316,11 @@ def _mean_of(rows: pl.DataFrame) -> pl.Series:
     return rows.select(level=mean)["level"]
 
 
-def _level_of(level: pl.Series, axis: Axis) -> list[AnyChart]:
+def _level_of(level: pl.Series, axis: _Axis) -> list[AnyChart]:
     """Return a line at the mean of the segments, with its name."""
-    told = [f"mean\n{rate_text(value)}" for value in level]
-    base = alt.Chart(level.to_frame().with_columns(text=pl.Series(told))).encode(**axis.of("level"))
-    rule = base.mark_rule(**DASHED)
+    told = pl.Series([f"mean\n{rate_text(value)}" for value in level])
+    base = alt.Chart(pl.DataFrame({"level": level, "text": told})).encode(**axis.of("level"))
+    rule = base.mark_rule(**_DASHED)
     text = base.mark_text(align="left", dx=4, dy=-5, color=LOOK.muted, lineBreak="\n")
     return [rule, text.encode(text="text:N", x=alt.value("width"))]
 
@@ -264,16 +355,16 @@ def _curves(found: Evaluation) -> AnyChart | None:
     """Return the curves that are chosen, a panel each, with marks at the threshold."""
     if found.curves.is_empty():
         return None
-    height = precision(found)
-    colour = of_models(found, "model", legend=True)
+    height = _precision(found)
+    colour = _of_models(found, "model", legend=True)
     tips = _tooltips(["model", "at"], ["precision", "recall"])
     line: dict[str, Any] = {"interpolate": "step-before", "clip": True}
-    place = {**RECALL.of("recall"), **height.of("height")}
-    exact = {**RECALL.of("recall"), **height.of("precision"), "color": colour, "tooltip": tips}
+    place = {**_RECALL.of("recall"), **height.of("height")}
+    exact = {**_RECALL.of("recall"), **height.of("precision"), "color": colour, "tooltip": tips}
     ring = {"stroke": LOOK.background, "strokeWidth": 1.5}
     chart = alt.layer(
         _iso(height),
-        _of_kind("prevalence").mark_rule(**DASHED).encode(**height.of("prevalence")),
+        _of_kind("prevalence").mark_rule(**_DASHED).encode(**height.of("prevalence")),
         _of_kind("all")
         .mark_line(color=LOOK.muted, strokeWidth=1.5, opacity=0.6, **line)
         .encode(**place),
@@ -284,7 +375,7 @@ def _curves(found: Evaluation) -> AnyChart | None:
         .encode(**place, text="label:N"),
         _of_kind("mark")
         .mark_point(filled=True, size=90, **ring)
-        .encode(**exact, shape=shape(found)),
+        .encode(**exact, shape=_shape(found)),
     )
     return _in_panels(chart, "panel", "curves")
 
@@ -294,8 +385,8 @@ def _thresholds(found: Evaluation) -> AnyChart | None:
     if found.thresholds.is_empty():
         return None
     known = sorted(found.thresholds["threshold"])
-    x, y = Axis("x", "Threshold", (known[0], known[-1])), Axis("y", "")
-    colour, place = of_models(found, "model", legend=True), {**x.of("threshold"), **y.of("value")}
+    x, y = _Axis("x", "Threshold", (known[0], known[-1])), _Axis("y", "")
+    colour, place = _of_models(found, "model", legend=True), {**x.of("threshold"), **y.of("value")}
     is_few = alt.condition("datum.few", alt.value(0.25), alt.value(1))
     tips = _tooltips(["model", "measure", "at"], ["value"])
     ring = {"stroke": LOOK.background, "strokeWidth": 1}
@@ -307,7 +398,7 @@ def _thresholds(found: Evaluation) -> AnyChart | None:
         lines.encode(**place, color=colour, opacity=is_few, detail=["few:N"]),
         _of_kind("mark")
         .mark_point(filled=True, size=80, **ring)
-        .encode(**place, color=colour, shape=shape(found), tooltip=tips),
+        .encode(**place, color=colour, shape=_shape(found), tooltip=tips),
     )
     return _in_panels(chart, "measure", "rates")
 
@@ -318,17 +409,17 @@ def _of_kind(kind: str) -> AnyChart:
     return alt.Chart().transform_filter(rows)
 
 
-def _iso(height: Axis) -> AnyChart:
+def _iso(height: _Axis) -> AnyChart:
     """Return lines of equal F1 where they meet the picture; the page adds their labels."""
     lines = iso_lines(ISO_F1, 50).filter(pl.col("precision") <= height.ends[1])
-    place = {**RECALL.of("recall"), **height.of("precision")}
+    place = {**_RECALL.of("recall"), **height.of("precision")}
     mark = alt.Chart(lines).mark_line(color=LOOK.faint, strokeWidth=1, interpolate="monotone")
     return mark.encode(**place, detail="f_score:N")
 
 
 def iso_labels(found: Evaluation) -> list[dict[str, Any]]:
     """Return labels of equal F1, each with the prevalences whose line would go through it."""
-    top = precision(found).ends[1]
+    top = _precision(found).ends[1]
     known = [(f_score, f_score / (2 - f_score)) for f_score in ISO_F1]
     return [
         {"label": f"F1 = {f:g}", "height": at, "from": at - 0.08 * top, "to": at + 0.01 * top}
@@ -338,9 +429,8 @@ def iso_labels(found: Evaluation) -> list[dict[str, Any]]:
 
 
 def _tooltips(texts: list[str], rates: list[str]) -> list[alt.Tooltip]:
-    titles = {"at": "threshold"}
     return [
-        *(alt.Tooltip(f"{name}:N", title=titles.get(name, name)) for name in texts),
+        *(alt.Tooltip(f"{name}:N", title="threshold" if name == "at" else name) for name in texts),
         *(alt.Tooltip(f"{name}:Q", format=".3f") for name in rates),
     ]
 
@@ -362,7 +452,7 @@ def _in_panels(
         columns=columns,
         resolve=own_axes if columns > 1 else alt.Undefined,
         datasets={rows: []} if isinstance(rows, str) else alt.Undefined,
-        config=CONFIG,
+        config=_CONFIG,
     )
 
 
@@ -375,25 +465,25 @@ def _roc(found: Evaluation) -> AnyChart | None:
     if points.is_empty():
         return None
     rate = pl.col("fp") / (pl.col("fp") + pl.col("tn"))
-    name = names(found, points["model"])
+    name = _names(found, points["model"])
     rows = points.select("recall", "precision", "threshold", name=name, fpr=rate)
-    x, y, height = Axis("x", "False positive rate"), Axis("y", "Recall"), precision(found)
-    base = alt.Chart(rows.drop_nulls()).encode(color=of_models(found, legend=True))
+    x, y, height = _Axis("x", "False positive rate"), _Axis("y", "Recall"), _precision(found)
+    base = alt.Chart(rows.drop_nulls()).encode(color=_of_models(found, legend=True))
     begun = base.transform_filter(alt.FieldGTPredicate(field="recall", gt=0))
     curve = begun.mark_line(strokeWidth=1.8, interpolate="step-before", clip=True)
     line = base.mark_line(strokeWidth=1.8).encode(order="recall:Q", **x.of("fpr"), **y.of("recall"))
     return alt.hconcat(
-        curve.encode(**RECALL.of("recall"), **height.of("precision")).properties(**_PANEL),
+        curve.encode(**_RECALL.of("recall"), **height.of("precision")).properties(**_PANEL),
         alt.layer(_diagonal(x, y), line).properties(**_PANEL),
         spacing=30,
-        config=CONFIG,
+        config=_CONFIG,
     )
 
 
-def _diagonal(x: Axis, y: Axis) -> AnyChart:
+def _diagonal(x: _Axis, y: _Axis) -> AnyChart:
     """Return a line from (0, 0) to the other corner."""
     ends = alt.Chart(pl.DataFrame({"end": [0.0, x.ends[1]]}))
-    return ends.mark_line(**DASHED).encode(**x.of("end"), **y.of("end"))
+    return ends.mark_line(**_DASHED).encode(**x.of("end"), **y.of("end"))
 
 
 def _scores(found: Evaluation) -> AnyChart | None:
@@ -401,10 +491,8 @@ def _scores(found: Evaluation) -> AnyChart | None:
     rows = found.score_bins
     if rows.is_empty():
         return None
-    place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
-    rows = rows.with_columns(name=names(found, rows["model"]), place=place)
-    bars = mirrored(alt.Chart(), rows, of_models(found), LOOK)
-    return _in_panels(bars, "name", rows)
+    rows = _in_order_given(found, rows)
+    return _in_panels(mirrored(alt.Chart(), rows, _of_models(found), LOOK), "name", rows)
 
 
 def _reliability(found: Evaluation) -> AnyChart | None:
@@ -414,13 +502,13 @@ def _reliability(found: Evaluation) -> AnyChart | None:
         return None
     panel = [ALL if one is None else found.names[one] for one in rows["segment"]]
     rows = rows.with_columns(
-        name=names(found, rows["model"]),
+        name=_names(found, rows["model"]),
         place=pl.col("segment").fill_null(-1),
         panel=pl.Series(panel, dtype=pl.String),
     )
     ends = (0.0, end_of_bins(rows))
-    x, y = Axis("x", "Mean score", ends), Axis("y", "Share of positives", ends)
-    colour, at = of_models(found, legend=True), y.of("observed")
+    x, y = _Axis("x", "Mean score", ends), _Axis("y", "Share of positives", ends)
+    colour, at = _of_models(found, legend=True), y.of("observed")
     base = alt.Chart().encode(**x.of("mean_score"), color=colour)
     is_known = alt.FieldEqualPredicate(field="status", equal="ok")
     shade = alt.condition(is_known, alt.value(1), alt.value(0.25))
@@ -440,18 +528,18 @@ def _over_time(all_segments: Evaluation) -> AnyChart | None:
         return None
     rows = _in_order(found)
     ends = [rows[name] for name in ("value", "ci_low", "ci_high", "limit")]
-    y = Axis("y", _OF_SEGMENTS, ends_of(pl.concat(ends)))
-    colour, size = of_models(found), _dot(found.segments.height)
+    y = _Axis("y", _OF_SEGMENTS, _ends_of(pl.concat(ends)))
+    colour, size = _of_models(found), _dot(found.segments.height)
     base = alt.Chart().encode(x=_along_time(found, rows["at"], _WIDTH))
     limit = base.mark_line(strokeWidth=1, color=LOOK.muted, interpolate="step")
     line = base.mark_line(strokeWidth=1.2)
     alarm = base.transform_filter(alt.FieldEqualPredicate(field="conclusion", equal="alarm"))
     triangle = alarm.mark_point(shape="triangle-down", filled=True, size=130, stroke=LOOK.text)
     chart = alt.layer(
-        base.mark_line(**DASHED).encode(**y.of("reference")),
+        base.mark_line(**_DASHED).encode(**y.of("reference")),
         limit.encode(**y.of("limit")),
         line.encode(**y.of("value"), color=colour, detail="run:N"),
-        *dots(base, "value", y, colour, size),
+        *_dots(base, "value", y, colour, size),
         triangle.encode(**y.of("value"), color=colour),
     )
     return _in_panels(chart, "name", rows, columns=1, width=_WIDTH, height=160)
@@ -469,18 +557,16 @@ def _in_order(found: Evaluation) -> pl.DataFrame:
     else:
         own = found.watched.select("model", "segment", *watched)
         rows = left_join(rows, own, ["model", "segment"])
-    rows = rows.sort("segment")
-    place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
     undefined = pl.col(CALIBRATED).is_null()
-    return rows.select(
-        "at", "status", *watched,
-        value=CALIBRATED, ci_low=f"{CALIBRATED}_low", ci_high=f"{CALIBRATED}_high",
-        run=undefined.cum_sum().over("model"), name=names(found, rows["model"]), place=place,
-    )  # fmt: skip
+    return _in_order_given(found, rows.sort("segment")).select(
+        *("at", "status", *watched, "name", "place"),
+        *_values(),
+        run=undefined.cum_sum().over("model"),
+    )
 
 
 def _dot(segments: int) -> int:
-    """Return the size of the dots of so many segments."""
+    """Return the size of the _dots of so many segments."""
     return 50 if segments <= _MOST_NAMES else 20
 
 
@@ -497,25 +583,27 @@ def _along_time(found: Evaluation, times: pl.Series, width: int) -> alt.X:
 
 Picture = Callable[[Evaluation], AnyChart | None]
 
-OF_ANSWERS: dict[str, Picture] = {
+_OF_ANSWERS: dict[str, Picture] = {
     "good": _good,
     "pooled": _pooled,
     "models": _models,
     "strip": _strip,
 }
-OF_SECTIONS: dict[str, tuple[str, Picture]] = {
-    "curves": ("curves", _curves),
-    "segments": ("areas", _areas),
-    "thresholds": ("thresholds", _thresholds),
-    "roc": ("roc", _roc),
-    "scores": ("scores", _scores),
-    "reliability": ("reliability", _reliability),
-    "time": ("time", _over_time),
+_OF_SECTIONS: dict[str, Picture] = {
+    "curves": _curves,
+    "segments": _areas,
+    "thresholds": _thresholds,
+    "roc": _roc,
+    "scores": _scores,
+    "reliability": _reliability,
+    "time": _over_time,
 }
+_NAMES = {"segments": "areas"}  # where a picture has another name than its section
 
 
 def pictures(found: Evaluation) -> dict[str, AnyChart]:
     """Return the pictures that there are, by their names."""
-    wanted = OF_ANSWERS | dict(OF_SECTIONS[section] for section in found.options.sections)
+    sections = found.options.sections
+    wanted = _OF_ANSWERS | {_NAMES.get(one, one): _OF_SECTIONS[one] for one in sections}
     made = {name: picture(found) for name, picture in wanted.items()}
     return {name: chart for name, chart in made.items() if chart is not None}
