@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -30,9 +30,6 @@ from frame_prc._curves.operating_points import iso_lines
 from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
 
-if TYPE_CHECKING:
-    from altair.typing import ChartType
-
 _LETTERS = 120, 90  # of a note above several panels, and above one
 _NOTED_ERROR = 0.005  # a pixel is 0.0024 of a large panel
 _MOST_WITH_ISO = 6  # panels
@@ -44,10 +41,9 @@ _NAMED_POINTS = 3
 _SPACING = {"row": 14, "column": 8}
 
 
-def plot(source: ChartSource, options: ChartOptions) -> ChartType:
+def plot(source: ChartSource, options: ChartOptions) -> AnyChart:
     """Return the chart of all curves."""
-    chart: ChartType = CurveChart.of(source, options).drawn()
-    return chart
+    return CurveChart.of(source, options).drawn()
 
 
 @dataclass(frozen=True)

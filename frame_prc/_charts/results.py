@@ -12,9 +12,8 @@ import polars as pl
 
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
-from frame_prc._charts.summary import time_axis
 from frame_prc._charts.summary_data import milliseconds
-from frame_prc._charts.summary_panels import PADDING
+from frame_prc._charts.summary_panels import DASHED, PADDING, time_axis
 from frame_prc._charts.text import (
     column_title,
     end_of,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 _WIDTH, _ROW = 420, 18  # px
 _ALONE, _BESIDE = (_WIDTH, 220), (240, 160)  # px, of a panel
 _COLUMNS, _MOST_PANELS = 3, 24
-_DASHED = [4, 3]
 _NUMBER = ".4~f"
 # Dtypes of keys that Vega draws; others are drawn as text.
 _DRAWN = (
@@ -236,7 +234,7 @@ def _forest(result: _Result) -> AnyChart:
             below, above = result.sides
             title = f"← {below} · {title} · {above} →"
         equal = alt.Chart(pl.DataFrame({value: [_EQUAL[value]]}))
-        layers.append(equal.mark_rule(color=look.muted, strokeDash=_DASHED).encode(x=f"{value}:Q"))
+        layers.append(equal.mark_rule(color=look.muted, strokeDash=DASHED).encode(x=f"{value}:Q"))
     drawn = replace(result, frame=frame)
     base, tips = drawn.base(value), drawn.tooltips()
     scale = alt.Scale(type="log" if value == "ratio" else "linear", **_domain(frame, value))
@@ -310,7 +308,7 @@ def _from_to(drawn: _Result, start: str, end: str, title: str, scale: alt.Scale)
     """Return hollow points at a start, filled ones at an end, and dashed lines between them."""
     base, look = drawn.base(end), drawn.look
     at = {name: alt.X(f"{name}:Q", title=title, scale=scale) for name in (start, end)}
-    line = base.mark_rule(color=look.muted, strokeDash=_DASHED)
+    line = base.mark_rule(color=look.muted, strokeDash=DASHED)
     hollow = base.mark_point(size=40, color=look.muted, filled=False)
     filled = base.mark_circle(size=60, color=look.colours(1)[0])
     return [
@@ -340,7 +338,7 @@ def _watched(result: _Result) -> AnyChart:
         line = base.mark_line(color=look.muted, strokeWidth=1).encode(
             y=alt.Y("value:Q", title=result.measure, scale=alt.Scale(zero=False, padding=PADDING))
         )
-        at = base.mark_line(color=look.muted, strokeDash=_DASHED).encode(y="reference:Q")
+        at = base.mark_line(color=look.muted, strokeDash=DASHED).encode(y="reference:Q")
         limit = base.mark_line(color=look.text, strokeWidth=1.5, interpolate="step")
         last = frame.drop_nulls("limit").tail(1)
         name = alt.Chart(last).mark_text(align="right", dy=-7, color=look.text).encode(x=x)
@@ -356,9 +354,8 @@ def _along(result: _Result, over: str, width: int) -> tuple[pl.DataFrame, alt.X]
     """Return rows of periods, and their axis, which has room for the first and the last."""
     rows, title = result.frame, safe(result.titles[over])
     if rows.schema[over] in (pl.Date, pl.Datetime):
-        rows = rows.with_columns(milliseconds(rows[over]).alias("shown_at"))
-        axis = time_axis(rows["shown_at"], width, title=title)
-        return rows, alt.X("shown_at:T", axis=axis, scale=alt.Scale(type="utc", padding=PADDING))
+        times = milliseconds(rows[over]).alias("shown_at")
+        return rows.with_columns(times), time_axis(times, width, title=title)
     if rows.schema[over].is_numeric():
         scale = alt.Scale(zero=False, padding=PADDING)
         return rows, alt.X(f"{over}:Q", title=title, scale=scale)
@@ -374,7 +371,7 @@ def _reliability(result: _Result) -> AnyChart:
     def panel(frame: pl.DataFrame) -> AnyChart:
         base = alt.Chart(frame).encode(x=alt.X("mean_score:Q", title="mean score", scale=scale))
         ends = pl.DataFrame({"mean_score": [0.0, end], "observed": [0.0, end]})
-        diagonal = alt.Chart(ends).mark_line(color=look.muted, strokeDash=_DASHED)
+        diagonal = alt.Chart(ends).mark_line(color=look.muted, strokeDash=DASHED)
         y = alt.Y("observed:Q", title="share of positives", scale=scale)
         rules = base.mark_rule(color=colour, clip=True).encode(
             y=alt.Y("observed_low:Q", title=""), y2="observed_high:Q"

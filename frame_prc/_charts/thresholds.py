@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -26,10 +26,6 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._request.specs import Target
 from frame_prc._request.values import Bins
 
-if TYPE_CHECKING:
-    from altair.typing import ChartType
-
-
 MEASURES = ("precision", "recall", "F1")
 _AT = "at"  # the parameter that the slider sets
 _TABLE = ("threshold_text", *COUNTS, *MEASURES, "predicted", "predicted_rate")
@@ -38,10 +34,9 @@ _BEST = "largest F1"
 _COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 
 
-def plot(source: ChartSource, options: ChartOptions) -> ChartType:
+def plot(source: ChartSource, options: ChartOptions) -> AnyChart:
     """Return the chart over thresholds."""
-    chart: ChartType = _ThresholdChart.of(source, options).drawn()
-    return chart
+    return _ThresholdChart.of(source, options).drawn()
 
 
 class _Slider(NamedTuple):
@@ -126,7 +121,10 @@ class _ThresholdChart:
         layouts = layouts_of(len(panels) + single, *grid, paired=single)
         cells = list(map(self._panel, panels, lines, layouts))
         if single:
-            cells.append(self._recall_panel(panels[0], layouts[1]))
+            look = {"color": self.look.text, "stroke": self.look.background}
+            chosen = self._chosen(0).mark_point(filled=True, size=85, **look)
+            mark = None if self.slider is None else chosen
+            cells.append(self.renderer.precision_recall(panels[0], layouts[1], mark))
         resolve = scales("independent" if single else "shared")
         return alt.concat(*cells, columns=grid[0], spacing=14, resolve=resolve)
 
@@ -141,9 +139,10 @@ class _ThresholdChart:
             margin = 0 if slider.lowest < slider.highest else 0.5
             ends = (slider.lowest - margin, slider.highest + margin)
             layout = replace(layout, columns=_COLUMNS, ends=ends)
+            interpolate = "step-before" if self.is_exact else "linear"
             layers = [
-                *self._ribbon(line, layout),
-                self._line(line, layout),
+                *self._ribbon(line, layout, interpolate),
+                self._line(line, layout, interpolate),
                 self._best(line, layout),
                 *self._points(line, layout),
                 *self._at_threshold(line, layout),
@@ -151,21 +150,13 @@ class _ThresholdChart:
             ]
         return self.renderer.titled(layers, panel, layout)
 
-    def _recall_panel(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
-        """Return precision over recall, with the point at the threshold."""
-        chosen = self._chosen(0).mark_point(
-            filled=True, size=85, color=self.look.text, stroke=self.look.background
-        )
-        drawn = None if self.slider is None else chosen
-        return self.renderer.precision_recall(panel, layout, drawn)
-
     # --- layers --------------------------------------------------------------------------------
 
     def _chosen(self, line: int | None) -> Any:
         """Return the row of a line, or of all, whose threshold is nearest to the chosen one."""
-        rows = _of_line(line)
         return (
-            rows.transform_calculate(distance=f"abs(datum.threshold - {_AT})")
+            _of_line(line)
+            .transform_calculate(distance=f"abs(datum.threshold - {_AT})")
             .transform_window(
                 rank="row_number()",
                 groupby=["line"],
@@ -174,22 +165,18 @@ class _ThresholdChart:
             .transform_filter("datum.rank == 1")
         )
 
-    @property
-    def _interpolate(self) -> Any:
-        return "step-before" if self.is_exact else "linear"
-
-    def _line(self, line: int, layout: PanelLayout) -> AnyChart:
+    def _line(self, line: int, layout: PanelLayout, interpolate: Any) -> AnyChart:
         rows = _folded(_of_line(line)).transform_calculate(few=_IS_FEW)
         faint = alt.condition("datum.few", alt.value(0.3), alt.value(1))
-        mark = rows.mark_line(strokeWidth=1.6, interpolate=self._interpolate)
+        mark = rows.mark_line(strokeWidth=1.6, interpolate=interpolate)
         place = {"x": layout.x, "y": layout.y, "color": self._colour()}
         return mark.encode(**place, opacity=faint, detail="few:N")
 
-    def _ribbon(self, line: int, layout: PanelLayout) -> list[AnyChart]:
+    def _ribbon(self, line: int, layout: PanelLayout, interpolate: Any) -> list[AnyChart]:
         if not self.options.intervals:
             return []
         colour = self.look.colours(1)[0]
-        look = {"opacity": 0.22, "interpolate": self._interpolate, "color": colour}
+        look = {"opacity": 0.22, "interpolate": interpolate, "color": colour}
         return [ribbon(_of_line(line), layout.x, alt.Y("precision_low:Q"), **look)]
 
     def _best(self, line: int, layout: PanelLayout) -> AnyChart:
@@ -205,9 +192,7 @@ class _ThresholdChart:
         return mark.encode(x=layout.x, y=alt.Y("F1:Q"), color=colour, tooltip=tips)
 
     def _points(self, line: int, layout: PanelLayout) -> list[AnyChart]:
-        points = self.points
-        own = points if points.is_empty() else points.filter(line=line)
-        if own.is_empty():
+        if self.points.is_empty() or (own := self.points.filter(line=line)).is_empty():
             return []
         fill = alt.Fill("measure:N", scale=self._scale(), legend=None)
         folded = _folded(alt.Chart(own), MEASURES[:2])

@@ -14,8 +14,9 @@ from frame_prc._charts.data import ChartSource
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart, Look
 from frame_prc._charts.results import end_of_bins
-from frame_prc._charts.summary import moments, plot_summary, time_axis
+from frame_prc._charts.summary import plot_summary
 from frame_prc._charts.summary_data import ALL, milliseconds, split_keys
+from frame_prc._charts.summary_panels import time_axis
 from frame_prc._charts.text import end_of, rate_text, safe, share_text, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -86,7 +87,7 @@ def _ends_of(values: pl.Series) -> tuple[float, float]:
 
 
 def _wide(chart: AnyChart, height: int, *data: str, title: str | list[str] = "") -> AnyChart:
-    """Return a chart as _wide as its place in the page, which fills its empty data sets."""
+    """Return a chart as wide as its place in the page, which fills its empty data sets."""
     empty: dict[str, list[Any]] = {name: [] for name in data}
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     small: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": LOOK.muted}
@@ -566,7 +567,7 @@ def _in_order(found: Evaluation) -> pl.DataFrame:
 
 
 def _dot(segments: int) -> int:
-    """Return the size of the _dots of so many segments."""
+    """Return the size of the dots of so many segments."""
     return 50 if segments <= _MOST_NAMES else 20
 
 
@@ -574,10 +575,7 @@ def _along_time(found: Evaluation, times: pl.Series, width: int) -> alt.X:
     """Return the axis of segments in their order, which is a clock for times."""
     look: dict[str, Any] = {"labelSeparation": 10, "grid": False, "labelAngle": 0, "title": None}
     if found.in_time:
-        # A layer without rows has no domain of its own.
-        ends = moments(pl.Series([times.min(), times.max()]))
-        scale = alt.Scale(type="utc", padding=8, domain=ends)
-        return alt.X("at:T", axis=time_axis(times, width, **look), scale=scale)
+        return time_axis(times, width, **look)
     return alt.X("at:N", axis=alt.Axis(labelOverlap=True, **look), sort=None)
 
 
