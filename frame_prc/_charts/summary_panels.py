@@ -530,9 +530,8 @@ def time_axis(times: pl.Series, width: int, **look: Any) -> alt.X:
     form = "%Y-%m-%d" if are_days else "%m-%d %H:%M"
     axis = alt.Axis(values=_moments(ticks), format=form, labelOverlap=True, **look)
     # A layer without rows has no domain of its own.
-    scale = alt.Scale(
-        type="utc", padding=PADDING, domain=_moments(pl.concat([known.head(1), known.tail(1)]))
-    )
+    ends = _moments(pl.concat([known.head(1), known.tail(1)]))
+    scale = alt.Scale(type="utc", padding=PADDING, domain=ends)
     return alt.X(f"{times.name}:T", axis=axis, scale=scale)
 
 

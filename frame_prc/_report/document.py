@@ -16,12 +16,13 @@ from frame_prc._report.sentences import Answer, isolated, listed, period
 
 FORMAT = "frame_prc report 1"
 
+_OF_BUDGET = ("model", "target_value", "threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 _EXACT = frozenset({"threshold", "best_f1_threshold", "grid", "start"})
 
 
 def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> dict[str, Any]:
     """Return the numbers of a report: what was evaluated, and the answers, are computed before."""
-    keys = _KeysOf(found)
+    keys, ordered = _KeysOf(found), found.in_order
     return {
         "format": FORMAT,
         "evaluated": facts,
@@ -34,25 +35,15 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
         "differences": keys.records(found.differences),
         "against_others": keys.records(found.against_others),
         "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
-        "over_time": _over_time(found.in_order),
+        "over_time": [] if ordered is None else _KeysOf(ordered).records(ordered.watched),
         "shown": {
             "segments": [keys.of[number] for number in found.shown],
             "judged_by": None if found.shows_all else found.best,
         },
         "curves": keys.lines(found.curves),
         "thresholds": keys.lines(found.thresholds),
-        "budgets": _budgets(found),
+        "budgets": found.budgets.select(_OF_BUDGET).to_dicts(),
     }
-
-
-def _over_time(found: Evaluation | None) -> list[dict[str, Any]]:
-    return [] if found is None else _KeysOf(found).records(found.watched)
-
-
-def _budgets(found: Evaluation) -> list[dict[str, Any]]:
-    """Return the points at which shares of all rows get an alert."""
-    columns = ("model", "target_value", "threshold", "tp", "fp", "fn", "tn", "precision", "recall")
-    return found.budgets.select(columns).to_dicts()
 
 
 def to_json(content: Any) -> str:

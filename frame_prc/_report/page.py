@@ -48,7 +48,10 @@ _ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
 
 def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> str:
     """Return the page of a report: what was evaluated, and the answers, are computed before."""
-    style, script, vega = _style(found), _resource("page.js"), libraries()
+    accent, style = found.options.accent, _resource("page.css")
+    if accent is not None:
+        style += f":root:root {{ --accent: {accent}; }}\n"
+    script, vega = _resource("page.js"), libraries()
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
@@ -67,9 +70,10 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
     }
     template = environment.from_string(_resource("page.html.j2"))
     data = _data(found)
+    ticked = _named(found, [number for number in data["chosen"] if number is not None])
     return template.render(
         title=facts["title"] or _TITLE,
-        policy=_policy([vega, script], [style]),
+        policy=_policy([vega, script], style),
         style=Markup(style),  # noqa: S704 - files of this package
         scripts=[Markup(vega), Markup(script)],  # noqa: S704
         data=htmlsafe_json_dumps(data, dumps=to_json),
@@ -78,9 +82,8 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         sections=found.options.sections,
         answers=told,
         pictures=data["charts"],
-        lowest=_lowest(found),
-        ticked=_ticked(found, data["chosen"]),
-        shown_of=_shown_of(found),
+        lowest=[] if found.segments.height == 1 else _named(found, lowest_segments(found)),
+        ticked=listed([isolated(name) for _, name in ticked]) if ticked else "",
         sizes=_sizes(found),
         heterogeneity=[row for row in found.heterogeneity.to_dicts() if row["n_segments"]],
         budgets=_budgets(found),
@@ -90,22 +93,16 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
     )
 
 
-def _style(found: Evaluation) -> str:
-    """Return the style of the page, with the caller's colour."""
-    accent, style = found.options.accent, _resource("page.css")
-    return style if accent is None else f"{style}:root:root {{ --accent: {accent}; }}\n"
-
-
 def _resource(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """Return a content security policy that allows these scripts and styles, and nothing else."""
-    allowed = {"script-src": scripts, "style-src": styles}
-    hashes = [f"{kind} {' '.join(map(_hash, texts))}" for kind, texts in allowed.items()]
-    others = ["default-src 'none'", "img-src data: blob:", "base-uri 'none'", "form-action 'none'"]
-    return "; ".join([*others, *hashes])
+def _policy(scripts: Sequence[str], style: str) -> str:
+    """Return a content security policy that allows these scripts and this style, nothing else."""
+    return (
+        "default-src 'none'; img-src data: blob:; base-uri 'none'; form-action 'none'; "
+        f"script-src {' '.join(map(_hash, scripts))}; style-src {_hash(style)}"
+    )
 
 
 def _hash(script: str) -> str:
@@ -117,28 +114,9 @@ def _p_text(p: float | None) -> str:
     return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004
 
 
-def _lowest(found: Evaluation) -> list[tuple[int, str]]:
-    """Return the number and the name of the segments to look at first, if they have curves."""
-    if found.segments.height == 1:
-        return []
-    lowest = lowest_segments(found)
-    return [(number, found.names[number]) for number in lowest if number in found.shown]
-
-
-def _ticked(found: Evaluation, chosen: Sequence[int | None]) -> str:
-    """Return the names of the segments that have their curves drawn first."""
-    names = [isolated(found.names[number]) for number in chosen if number is not None]
-    return listed(names) if names else ""
-
-
-def _shown_of(found: Evaluation) -> str:
-    """Return which segments have curves, if not all have."""
-    if found.shows_all:
-        return ""
-    return (
-        f"The page has curves of {len(found.shown):,} of {found.segments.height:,} "
-        "segments: of the 20 worst, the 20 best and the 20 largest."
-    )
+def _named(found: Evaluation, numbers: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the number and the name of those segments that have curves."""
+    return [(number, found.names[number]) for number in numbers if number in found.shown]
 
 
 def _sizes(found: Evaluation) -> list[dict[str, Any]]:

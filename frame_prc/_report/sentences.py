@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from itertools import pairwise
 from typing import Any
 
@@ -133,8 +133,7 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
 
 # --- the period of the rows, and what segments are called --------------------------------------
 
-_WEEK = 7  # days
-_MONTHS = {"year": 12, "quarter": 3, "month": 1}
+_UNITS = {"year": "1y", "quarter": "1q", "month": "1mo", "week": "1w", "day": "1d"}
 
 
 def kind_of_segments(found: Evaluation) -> str:
@@ -158,7 +157,7 @@ def period(found: Evaluation) -> dict[str, Any] | None:
     for number, (name, dtype) in enumerate(dtypes):
         values = found.segments[f"key_{number}"].drop_nulls().unique().sort()
         if is_time(dtype) and values.len():
-            return {"column": name, **_of_key(values.to_list())}
+            return {"column": name, **_of_key(values)}
     cluster = found.rows.columns.cluster
     if cluster is None or not is_time(cluster.dtype):
         return None
@@ -174,34 +173,29 @@ def _iso(moment: date | datetime) -> str:
     return moment.isoformat().removesuffix("T00:00:00")
 
 
-def _of_key(values: list[Any]) -> dict[str, Any]:
+def _of_key(values: pl.Series) -> dict[str, Any]:
     """Return what segments that begin at these moments last from and to."""
-    days = [value.date() for value in values if isinstance(value, datetime)]
-    has_hours = any(isinstance(v, datetime) and v.time() != time(0) for v in values)
-    unit = None if has_hours else unit_of(days or values)
-    last = values[-1] if unit is None else last_day(days[-1] if days else values[-1], unit)
-    return {
-        "first": _iso(values[0]),
-        "last": _iso(last),
-        "count": len(values),
-        "unit": unit,
-    }
+    has_hours = values.dtype == pl.Datetime and (values.dt.time() != time(0)).any()
+    days = values.dt.date().to_list()
+    unit = None if has_hours else unit_of(days)
+    first, last = values[0], values[-1] if unit is None else last_day(days[-1], unit)
+    return {"first": _iso(first), "last": _iso(last), "count": len(values), "unit": unit}
 
 
 def unit_of(days: list[date]) -> str | None:
     """Return the unit of segments that begin on these days, which ascend; one day tells none."""
     if len(days) < 2:  # noqa: PLR2004 - a gap needs two
         return None
-    for unit, months in _MONTHS.items():
-        if all(day.day == 1 and (day.month - 1) % months == 0 for day in days):
+    starts = pl.Series(days, dtype=pl.Date)
+    for unit in ("year", "quarter", "month"):
+        if (starts == starts.dt.truncate(_UNITS[unit])).all():
             return unit
-    gaps = [(b - a).days for a, b in pairwise(days)]
-    return "week" if all(gap % _WEEK == 0 for gap in gaps) else "day"
+    weekly = all((b - a).days % 7 == 0 for a, b in pairwise(days))
+    return "week" if weekly else "day"
 
 
 def last_day(first: date, unit: str) -> date:
     """Return the last day of a unit that begins on a day."""
-    if unit in _MONTHS:
-        months = first.month - 1 + _MONTHS[unit]
-        return date(first.year + months // 12, months % 12 + 1, 1) - timedelta(days=1)
-    return first + timedelta(days=_WEEK - 1 if unit == "week" else 0)
+    after = pl.Series([first]).dt.offset_by(_UNITS[unit])
+    last: date = after.dt.offset_by("-1d").item()
+    return last

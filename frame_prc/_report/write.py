@@ -53,12 +53,11 @@ def write(found: Evaluation, paths: list[Path]) -> None:
     *pages, _ = paths
     found.compute()
     facts, told = evaluated(found), answers(found)
-    texts = []
+    texts = [f"{to_json(document(found, facts, told))}\n"]
     if pages:
         from frame_prc._report.page import page  # noqa: PLC0415 - needs an extra
 
-        texts.append(page(found, facts, told))
-    texts.append(f"{to_json(document(found, facts, told))}\n")
+        texts.insert(0, page(found, facts, told))
     with atomic_write(*paths) as parts:
         for part, text in zip(parts, texts, strict=True):
             part.write_text(text, encoding="utf-8", newline="\n")
