@@ -125,7 +125,12 @@ def _split_keys(
     """Return the keys whose values have panels, and those whose values have colours."""
     keys = key_names(len(names))
     if isinstance(facet, tuple):
-        _check_facet(facet, names)
+        for name in facet:
+            if name not in names:
+                raise OptionError(
+                    f"facet= names {name!r}, which is not a key",
+                    ", ".join(map(repr, names)) or "None or False, as there are no keys",
+                )
         in_panels = [key for key, name in zip(keys, names, strict=True) if name in facet]
     else:
         in_panels = [] if facet is False else _default_panel_keys(keys, table, names, most)
@@ -143,15 +148,6 @@ def _default_panel_keys(
         return []
     overlay_last = len(keys) > 1 and table[keys[-1]].n_unique() <= most
     return keys[:-1] if overlay_last else keys
-
-
-def _check_facet(facet: Sequence[str], names: Sequence[str]) -> None:
-    for name in facet:
-        if name not in names:
-            raise OptionError(
-                f"facet= names {name!r}, which is not a key",
-                ", ".join(map(repr, names)) or "None or False, as there are no keys",
-            )
 
 
 # --- their points ------------------------------------------------------------------------------
@@ -222,7 +218,10 @@ def chart_rows(
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
     error = max(curve[THINNED[0]].drop_nulls(), default=0.0) + (segments.error or 0.0)
     curve = _with_digits(curve.with_columns(height=drawn_height()))
-    roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
+    roc, roc_error = corners.clear(), 0.0
+    if options.roc:
+        points = corners.with_columns(fpr=_false_positive_rate()).drop_nulls("fpr")
+        roc, roc_error = _thinned(points, _most_points(sizes, room_of_roc))
     behind = _overlay_kind(segments, lines, options)
     return ChartRows(
         curve=curve,
@@ -277,12 +276,6 @@ def _most_points(sizes: Sequence[int], room: int) -> int:
             return max(room // left, LEAST_POINTS)
         room, left = room - size, left - 1
     return max([*sizes, LEAST_POINTS])
-
-
-def _roc(corners: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
-    if not most:
-        return corners.clear(), 0.0
-    return _thinned(corners.with_columns(fpr=_false_positive_rate()).drop_nulls("fpr"), most)
 
 
 def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions) -> pl.DataFrame:

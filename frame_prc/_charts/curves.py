@@ -9,17 +9,7 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from frame_prc._charts import text
-from frame_prc._charts.curve_rows import (
-    NOTES,
-    ChartRows,
-    area_texts,
-    baselines,
-    chart_rows,
-    chosen_lines,
-    common_size,
-    labels_of,
-)
+from frame_prc._charts import curve_rows, text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
 from frame_prc._charts.marks import BESIDE_POINT, layouts_of, point_table
 from frame_prc._charts.options import ISO_F1, AnyChart, ChartOptions
@@ -53,16 +43,19 @@ class CurveChart:
     segments: EvaluatedSegments
     choice: str
     lines: pl.DataFrame
-    rows: ChartRows
+    rows: curve_rows.ChartRows
     options: ChartOptions
 
     @classmethod
     def of(cls, source: ChartSource, options: ChartOptions) -> CurveChart:
         """Return what there is to show of the segments."""
-        segments, lines, choice = chosen_lines(source, options.facet, options.most_in_one_panel)
-        rows = chart_rows(segments, lines, options)
+        most = options.most_in_one_panel
+        segments, lines, choice = curve_rows.chosen_lines(source, options.facet, most)
+        rows = curve_rows.chart_rows(segments, lines, options)
         if options.roc:
-            lines = _with_roc_areas(lines, segments)
+            areas = left_join(lines.select("line"), segments.roc_areas(), ["line"])[ROC_AUC]
+            known = [f"ROC AUC {text.rate_text(one)}" if one is not None else "" for one in areas]
+            lines = lines.with_columns(pl.Series("roc_area", known))
         return cls(segments, choice, lines, rows, options)
 
     @property
@@ -98,14 +91,15 @@ class CurveChart:
     def _panel(self, number: int) -> PanelData:
         own = self.lines.filter(panel=number)
         in_legend = own.height == self.lines.height > 1
+        areas = zip(own["series"], curve_rows.area_texts(own), strict=True)
         statuses = map(text.status_text, own["status"].unique(maintain_order=True))
         return PanelData(
             title=own["panel_name"][0],
-            size=common_size(own),
-            lines=[] if in_legend else list(zip(own["series"], area_texts(own), strict=True)),
+            size=curve_rows.common_size(own),
+            lines=[] if in_legend else list(areas),
             roc_lines=own.select("name", "roc_area").rows() if self.options.roc else [],
             rows=self.rows.of_panel(number),
-            baselines=baselines(own),
+            baselines=curve_rows.baselines(own),
             empty=None if own[AVERAGE_PRECISION].count() else ", ".join(statuses),
         )
 
@@ -117,7 +111,7 @@ class CurveChart:
         series = drawn.unique("colour", keep="first").sort("colour")["series"].to_list()
         return PanelRenderer(
             series=series,
-            labels=labels_of(self.lines),
+            labels=curve_rows.labels_of(self.lines),
             alone=alone and not self.options.roc and self.options.x == "recall",
             keys=dict(zip(key_names(len(names)), map(text.column_title, names), strict=True)),
             criteria=list(map(text.criterion_text, self.options.targets)),
@@ -200,8 +194,8 @@ class CurveChart:
             names = [f"{name} ({text.status_text(status)})" for name, status in missing.rows()]
             yield f"Not drawn: {_first_of(names)}."
         if rows.overlay_kind is not None and rows.overlay.height:
-            is_grey = rows.overlay["series"].n_unique() == 1
-            yield f"{'Grey' if is_grey else 'Wide and faint'}: {NOTES[rows.overlay_kind]}"
+            look = "Grey" if rows.overlay["series"].n_unique() == 1 else "Wide and faint"
+            yield f"{look}: {curve_rows.NOTES[rows.overlay_kind]}"
 
     def notes_on_prevalence(self) -> Iterator[str]:
         """Yield at which prevalence all is drawn, if it is not that of the rows."""
@@ -234,12 +228,6 @@ class CurveChart:
 def scales(how: Literal["shared", "independent"]) -> alt.Resolve:
     """Return whether panels share the scales of colours and shapes, and so their legends."""
     return alt.Resolve(scale=alt.ScaleResolveMap(color=how, strokeDash=how, fill=how, shape=how))
-
-
-def _with_roc_areas(lines: pl.DataFrame, segments: EvaluatedSegments) -> pl.DataFrame:
-    known = left_join(lines.select("line"), segments.roc_areas(), ["line"])[ROC_AUC]
-    texts = ["" if area is None else f"ROC AUC {text.rate_text(area)}" for area in known]
-    return lines.with_columns(pl.Series("roc_area", texts))
 
 
 def _undefined(points: pl.DataFrame) -> list[str]:

@@ -70,25 +70,12 @@ class ChartSource:
 class EvaluatedSegments:
     """Segments with their average precision; each is a ``line`` of a chart.
 
-    Parameters
-    ----------
-    keys
-        The caller's names of the keys ``key_0, key_1, ...``; the key of models is ``model``.
-    table
-        A row per segment: ``line``, a number in the order of the keys, the keys, sizes, average
-        precision with its interval, status, and the average precision of a random ranking.
-    given
-        The rows as given, which bootstraps resample, comparisons pair and clusters group.
-    level
-        The level of intervals.
-    start
-        The point at which curves start.
-    error
-        The largest error of a curve that was thinned before.
-    calibration
-        How average precisions are calibrated, if they are.
-    deploys
-        Whether curves and points are calibrated too, and the ``prevalence`` is that of use.
+    ``table`` has a row per segment: ``line``, a number in the order of the keys, the keys ``key_0,
+    key_1, ...``, sizes, average precision with its interval, status, and the average precision of a
+    random ranking. ``keys`` are their names, ``model`` that of models. ``given`` are the rows,
+    which bootstraps resample, comparisons pair and clusters group. ``error`` is the largest of a
+    curve that was thinned before. With ``deploys`` curves and points are calibrated too, and the
+    ``prevalence`` is that of use.
     """
 
     keys: list[str]
@@ -260,8 +247,10 @@ def source_of_rows(
     table = _with_numbered_keys(segments, len(names))
 
     def evaluate() -> EvaluatedSegments:
-        found = _average_precision(renamed, level, calibration).collect()
-        areas = _with_numbered_keys(found, len(names)).with_row_index("line")
+        interval = None if columns.lacks_squares else Interval(level)
+        asked = AveragePrecision(interval=interval, chance=True, calibration=calibration)
+        found = _with_numbered_keys(asked.finished(renamed).collect(), len(names))
+        areas = found.rename({CALIBRATED: AVERAGE_PRECISION}, strict=False).with_row_index("line")
         if deploys and calibration is not None:
             areas = areas.with_columns(prevalence=REFERENCE)
         return EvaluatedSegments(names, areas, renamed, level, "one", None, calibration, deploys)
@@ -301,28 +290,16 @@ def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calib
 
 def counts_of_curve(curve_frame: CurveFrame) -> Rows:
     """Return the counts between the points of a curve as rows, keyed by ``key_0, ...``."""
-    counts, keys = curve_frame.counts, len(curve_frame.keys)
-    return _read_counts(counts, keys, ascending=curve_frame.ascending)
-
-
-def _average_precision(rows: Rows, level: float, calibration: Calibration | None) -> pl.LazyFrame:
-    """Return the table of average precision, maybe the calibrated one under that name."""
-    interval = None if rows.columns.lacks_squares else Interval(level)
-    asked = AveragePrecision(interval=interval, chance=True, calibration=calibration)
-    return asked.finished(rows).rename({CALIBRATED: AVERAGE_PRECISION}, strict=False)
-
-
-def _read_counts(table: pl.DataFrame, keys: int, *, ascending: bool) -> Rows:
-    counts_request = request(
+    asked = request(
         score="threshold",
         pos="pos",
         neg="neg",
-        by=key_names(keys) or None,
+        by=key_names(len(curve_frame.keys)) or None,
         missing="unretrieved",
-        ascending=ascending,
+        ascending=curve_frame.ascending,
     )
-    lf = table.lazy()
-    return replace(read(lf, resolve(lf, counts_request), in_memory=True), kept={})
+    counts = curve_frame.counts.lazy()
+    return replace(read(counts, resolve(counts, asked), in_memory=True), kept={})
 
 
 def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:

@@ -11,16 +11,8 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.options import LARGE, AnyChart, Look
-from frame_prc._charts.text import (
-    count_text,
-    digits_of,
-    joined,
-    make_unique,
-    rate_text,
-    threshold_text,
-    ticks,
-)
 
 # --- sizes and axes of panels ------------------------------------------------------------------
 
@@ -68,13 +60,13 @@ class PanelLayout:
         """The axes of the panel, which all of its layers inherit."""
         along, upward = (title for _, title in self.columns)
         if self.ends is None:
-            axis, scale = self._axis(along, 1.0, labels=self.bottom), _scale((0, 1.0))
+            axis = self._axis(along, 1.0, labels=self.bottom)
         else:
             shown, count = along if self.bottom else None, max(self.width // 50, 2)
-            axis, scale = alt.Axis(title=shown, tickCount=count), _scale(self.ends)
+            axis = alt.Axis(title=shown, tickCount=count)
+        x = alt.X(scale=alt.Scale(domain=list(self.ends or (0, 1.0))), axis=axis)
         y_axis = self._axis(upward, self.top, labels=self.left)
-        y = alt.Y(scale=_scale((0, self.top)), axis=y_axis)
-        return {"x": alt.X(scale=scale, axis=axis), "y": y}
+        return {"x": x, "y": alt.Y(scale=alt.Scale(domain=[0, self.top]), axis=y_axis)}
 
     @property
     def font(self) -> float:
@@ -94,10 +86,10 @@ class PanelLayout:
     def _axis(self, title: str, end: float, *, labels: bool) -> alt.Axis:
         roomy = min(self.width, self.height) > LARGE / 2
         usual = list(_TICKS if roomy else _TICKS[::2])
-        values = usual if end == 1 else ticks(0, end, 5 if roomy else 2)
+        values = usual if end == 1 else text.ticks(0, end, 5 if roomy else 2)
         if not labels:
             return alt.Axis(title=None, labels=False, values=values)
-        return alt.Axis(title=title, values=values, format=f".{digits_of(values)}f")
+        return alt.Axis(title=title, values=values, format=f".{text.digits_of(values)}f")
 
 
 def layouts_of(
@@ -116,10 +108,6 @@ def layouts_of(
         )
         for number in range(count)
     ]
-
-
-def _scale(ends: tuple[float, float]) -> alt.Scale:
-    return alt.Scale(domain=list(ends))
 
 
 # --- tooltips ----------------------------------------------------------------------------------
@@ -161,9 +149,9 @@ def tooltip_of(columns: Sequence[str], keys: dict[str, str]) -> alt.ExprRef:
     titles, fields = TITLES | keys, {}
     for name in columns:
         value = f"{row}.{name}"
-        text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
-        fields[titles.get(name, name)] = text
-    pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
+        number = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
+        fields[titles.get(name, name)] = number
+    pairs = ", ".join(f"{json.dumps(title)}: {value}" for title, value in fields.items())
     return alt.ExprRef(f"{{{pairs}}}")
 
 
@@ -203,11 +191,12 @@ def point_table(points: pl.DataFrame, look: Look, *, ascending: bool) -> AnyChar
         pl.col("threshold").cast(pl.Float64), predicted=pl.col("tp") + pl.col("fp")
     )
     keys = [name for name in rows.columns if name.startswith("key_")]
-    names = make_unique([joined(row) for row in rows.select(*keys, "criterion").iter_rows()])
+    parts = rows.select(*keys, "criterion").iter_rows()
+    names = text.make_unique(list(map(text.joined, parts)))
     texts = {
-        "threshold": ["" if at is None else threshold_text(at) for at in rows["threshold"]],
-        **{name: map(rate_text, rows[name]) for name in _RATES_OF_POINTS},
-        **{name: map(count_text, rows[name]) for name in ("predicted", *COUNTS)},
+        "threshold": ["" if at is None else text.threshold_text(at) for at in rows["threshold"]],
+        **{name: map(text.rate_text, rows[name]) for name in _RATES_OF_POINTS},
+        **{name: map(text.count_text, rows[name]) for name in ("predicted", *COUNTS)},
     }
     titles = titles_of([*texts], ascending=ascending)
     cells = pl.DataFrame({titles[name]: [*column] for name, column in texts.items()})
@@ -220,8 +209,8 @@ def table(cells: Any, names: Sequence[str], titles: Sequence[str], look: Look) -
     """Return a chart of cells as a table, from ``name, column, text``, with titles of columns."""
     header = alt.Axis(orient="top", labelAngle=0, grid=False, domain=False, title=None)
     side = alt.Axis(title=None, grid=False)
-    text = cells.mark_text(color=look.text, fontSize=11, align="center")
-    return text.encode(
+    words = cells.mark_text(color=look.text, fontSize=11, align="center")
+    return words.encode(
         x=alt.X("column:N", sort=list(titles), axis=header),
         y=alt.Y("name:N", sort=list(names), axis=side),
         text=alt.Text("text:N"),

@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import altair as alt
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._charts.summary_data import milliseconds
 from frame_prc._charts.summary_panels import DASHED, PADDING, time_axis
-from frame_prc._charts.text import (
-    column_title,
-    end_of,
-    joined,
-    key_texts,
-    make_unique,
-    safe,
-    short,
-    short_name,
-)
 from frame_prc._inference.estimates import measure_of
 from frame_prc._lazy import parts_by
 from frame_prc._request.specs import MODEL, NEITHER_BETTER, OF_WATCH, Measured, MeasureName
@@ -109,7 +100,7 @@ class _Result:
         own = {title: name for name, title in self.titles.items()}
         pair = [self.frame[own[side]].unique() for side in ("baseline", MODEL) if side in own]
         if len(pair) == 2 and all(len(one) == 1 for one in pair):  # noqa: PLR2004
-            return [short(safe(str(one[0]))) for one in pair]
+            return [text.short(text.safe(str(one[0]))) for one in pair]
         return []
 
     @property
@@ -121,7 +112,7 @@ class _Result:
 
     def title(self, name: str) -> str:
         """Return the title of a column."""
-        return column_title(self.titles.get(name, name))
+        return text.column_title(self.titles.get(name, name))
 
     def base(self, value: str) -> AnyChart:
         """Return the rows that have a value, each in a row of the chart, in their order."""
@@ -156,7 +147,7 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
         said.append(f"Axes end at {end:g}.")
     if frame.height and "n_looked_at" in frame.columns:
         said.append(f"These were {frame['n_looked_at'][0]:,}.")
-    title, subtitle = safe(look.title or kind.title), " ".join(filter(None, said))
+    title, subtitle = text.safe(look.title or kind.title), " ".join(filter(None, said))
     result = _named(frame, keys, own, of_all or "all rows" if is_in_rows else None, look)
     chart: ChartType = kind.draw(result).properties(
         title=alt.Title(title, subtitle=subtitle),
@@ -192,14 +183,14 @@ def _named(
     frame: pl.DataFrame, keys: list[str], own: list[str], otherwise: str | None, look: Look
 ) -> _Result:
     """Return a table with safe names, and the text of the keys that tell rows apart, if asked."""
-    texts = [key_texts(frame[key], key) for key in own]
-    names = [short_name(row) for row in zip(*texts, strict=True)]
+    texts = [text.key_texts(frame[key], key) for key in own]
+    names = [text.short_name(row) for row in zip(*texts, strict=True)]
     names = names or [otherwise or ""] * frame.height
-    shown = [pl.Series("shown_name", make_unique(names), pl.String)] if otherwise else []
+    shown = [pl.Series("shown_name", text.make_unique(names), pl.String)] if otherwise else []
     # Vega reads dots, brackets and quotes in the name of a column as more than a name.
     safe_names = {key: f"shown_key_{i}" for i, key in enumerate(keys)}
     others = [key for key in keys if frame.schema[key] not in _DRAWN]
-    as_text = [pl.Series(key, key_texts(frame[key]), pl.String) for key in others]
+    as_text = [pl.Series(key, text.key_texts(frame[key]), pl.String) for key in others]
     named = frame.with_columns(*as_text, *shown)
     titles = {safe_name: key for key, safe_name in safe_names.items()}
     return _Result(named.rename(safe_names), [safe_names[key] for key in own], look, titles)
@@ -207,13 +198,13 @@ def _named(
 
 def _shared_text(frame: pl.DataFrame, keys: Sequence[str]) -> str:
     """Return what all rows share: the models that are compared, or what segments are beside."""
-    text = {key: key_texts(frame[key].head(1), key)[0] for key in keys}
+    values = {key: text.key_texts(frame[key].head(1), key)[0] for key in keys}
     beside = "/" if "ratio" in frame.columns else "\N{MINUS SIGN}"
-    if {"model", "baseline"} <= {*text}:
-        return f"{text['model']} {beside} {text['baseline']}"
-    if "reference" in text:
-        return f"Segment {beside} {text['reference']}"
-    return joined(text.values())
+    if {"model", "baseline"} <= {*values}:
+        return f"{values['model']} {beside} {values['baseline']}"
+    if "reference" in values:
+        return f"Segment {beside} {values['reference']}"
+    return text.joined(values.values())
 
 
 # --- intervals -------------------------------------------------------------------------------
@@ -352,7 +343,7 @@ def _watched(result: _Result) -> AnyChart:
 
 def _along(result: _Result, over: str, width: int) -> tuple[pl.DataFrame, alt.X]:
     """Return rows of periods, and their axis, which has room for the first and the last."""
-    rows, title = result.frame, safe(result.titles[over])
+    rows, title = result.frame, text.safe(result.titles[over])
     if rows.schema[over] in (pl.Date, pl.Datetime):
         times = milliseconds(rows[over]).alias("shown_at")
         return rows.with_columns(times), time_axis(times, width, title=title)
@@ -391,7 +382,7 @@ def end_of_bins(bins: pl.DataFrame) -> float:
     """Return where both axes of probabilities end: at 1, or where low bins do, but few rows."""
     reliable = bins.filter(pl.col("status") == "ok") if "status" in bins.columns else bins
     ends = [bins["mean_score"], bins["observed"], reliable["observed_high"]]
-    return end_of(pl.concat(ends))
+    return text.end_of(pl.concat(ends))
 
 
 def _scores(result: _Result) -> AnyChart:
@@ -447,11 +438,11 @@ def _in_panels(
     size = {"width": look.width or width, "height": look.height or height}
     if len(groups) == 1:
         return panel(groups[0]).properties(**size)
-    names = [joined(key_texts(group[key].head(1), key)[0] for key in keys) for group in groups]
-    panels = [
-        panel(group).properties(title=alt.Title(short(name), fontSize=12), **size)
-        for group, name in zip(groups, names, strict=True)
-    ]
+    panels = []
+    for group in groups:
+        name = text.joined(text.key_texts(group[key].head(1), key)[0] for key in keys)
+        title = alt.Title(text.short(name), fontSize=12)
+        panels.append(panel(group).properties(title=title, **size))
     return alt.concat(*panels, columns=_COLUMNS, spacing=12)
 
 

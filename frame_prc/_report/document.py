@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_prc._charts.text import percent_text
 from frame_prc._curves.logit_intervals import FEW_SCORES
+from frame_prc._lazy import key_names
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import Answer, isolated, listed, period
 
@@ -31,10 +32,10 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
             for answer in told
         ],
         "scorecard": keys.records(found.scorecard),
-        "models": keys.records(found.of_models),
+        "models": found.of_models.to_dicts(),
         "differences": keys.records(found.differences),
         "against_others": keys.records(found.against_others),
-        "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
+        "heterogeneity": [_with_ends(row, found.keys) for row in found.heterogeneity.to_dicts()],
         "over_time": [] if ordered is None else _KeysOf(ordered).records(ordered.watched),
         "shown": {
             "segments": [keys.of[number] for number in found.shown],
@@ -68,6 +69,14 @@ def _plain(value: Any, *, exact: bool = False) -> Any:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
+def _with_ends(row: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """Return how far segments differ, with the keys of the best and of the worst in one place."""
+    for end in ("best", "worst"):
+        values = [row.pop(f"{end}_{key}") for key in key_names(len(keys))]
+        row[end] = dict(zip(keys, values, strict=True)) if row["n_segments"] else None
+    return row
+
+
 class _KeysOf:
     """Puts the caller's keys in place of the numbers of segments."""
 
@@ -77,14 +86,9 @@ class _KeysOf:
         for number, *values in found.segments.drop("name").iter_rows():
             self.of[number] = dict(zip(found.keys, values, strict=True))
 
-    def records(
-        self, table: pl.DataFrame, columns: Sequence[str] = ("segment",)
-    ) -> list[dict[str, Any]]:
+    def records(self, table: pl.DataFrame) -> list[dict[str, Any]]:
         """Return a record for each row."""
-        return [
-            row | {name: self.of[row[name]] for name in columns if name in row}
-            for row in table.to_dicts()
-        ]
+        return [row | {"segment": self.of[row["segment"]]} for row in table.to_dicts()]
 
     def lines(self, points: pl.DataFrame) -> list[dict[str, Any]]:
         """Return a record for each model and segment, with a list for each column."""

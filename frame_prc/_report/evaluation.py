@@ -269,7 +269,7 @@ class Evaluation:
             return pl.DataFrame()
         measured = Measured("calibrated_average_precision", self.options.calibration)
         table = Heterogeneity(measured, self.options.level)
-        return self._names.with_ends(self._computed(table))
+        return self._names.with_model(self._computed(table))
 
     @cached_property
     def worst(self) -> pl.DataFrame:
@@ -277,9 +277,7 @@ class Evaluation:
         if not self.keys:
             return pl.DataFrame()
         table = self._found.likely_worst()
-        if table.is_empty():
-            return table
-        return self._names.with_segments(table)
+        return table if table.is_empty() else self._names.with_segments(table)
 
     @cached_property
     def watched(self) -> pl.DataFrame:
@@ -344,13 +342,11 @@ class Evaluation:
     @cached_property
     def standings_by_model(self) -> dict[str, pl.DataFrame]:
         """What each segment of each model is beside the others: see :func:`standings_of`."""
-        tests = (
-            self.against_others.partition_by("model", as_dict=True)
-            if self.against_others.height
-            else {}
-        )
-        parts = {model: tests.get((model,), pl.DataFrame()) for model in self.models}
-        return {m: standings_of(self.of_segments(m), own, self.alpha) for m, own in parts.items()}
+        tests, found = self.against_others, {}
+        for model in self.models:
+            own = tests if tests.is_empty() else tests.filter(model=model)
+            found[model] = standings_of(self.of_segments(model), own, self.alpha)
+        return found
 
     @cached_property
     def standings(self) -> pl.DataFrame:
@@ -564,16 +560,6 @@ class _Names:
         # First what identifies a row.
         names = [name for name in ("level", MODEL, "segment") if name in joined.columns]
         return joined.select(*names, pl.exclude(names))
-
-    def with_ends(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Replace the keys of the best and of the worst segment by their numbers."""
-        keys = self.segments.columns[2:]
-        for end in ("best", "worst"):
-            own = {key: f"{end}_{key}" for key in keys}
-            numbers = self.segments.select("segment", *keys).rename(own | {"segment": end})
-            table = left_join(table, numbers, list(own.values())).drop(own.values())
-        is_known = pl.col("n_segments") > 0
-        return self.with_model(table.with_columns(pl.when(is_known).then(pl.col("best", "worst"))))
 
     def with_model(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table with the names of models as text."""
