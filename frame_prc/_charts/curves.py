@@ -149,13 +149,11 @@ class CurveChart:
     def properties(self) -> dict[str, Any]:
         """Return the properties of the whole chart."""
         title = "Precision and recall, and ROC" if self.options.roc else "Precision and recall"
-        errors = {"roc_error": self.rows.roc_error} if self.options.roc else {}
-        return self.properties_of(title, "Precision-recall curves", self._notes(), errors)
+        return self.properties_of(title, "Precision-recall curves", self._notes())
 
-    def properties_of(
-        self, title: str, about: str, notes: Iterator[str], errors: dict[str, float]
-    ) -> dict[str, Any]:
+    def properties_of(self, title: str, about: str, notes: Iterator[str]) -> dict[str, Any]:
         """Return the properties of a chart, whose title has that of a single panel."""
+        errors = {"roc_error": self.rows.roc_error} if self.options.roc else {}
         look, names, areas = self.options.look, self.segments.keys, self.lines[AVERAGE_PRECISION]
         alone = self.count == 1 and not self.options.roc and self.options.x == "recall"
         above = self._panel(0).names() if self.count == 1 else []

@@ -65,7 +65,7 @@ def draw_curves(
     lines = name_lines(segments, facet=False, most=MOST_OVERLAID)
     curves = held(segments.curves("corners")).with_columns(height=drawn_height())
     ax = _current(ax)
-    look = _look_on(ax)
+    look = Look(dark=sum(_ground(ax)) < _DARK)
     drawn = []
     for line, own in zip(lines["line"], _styles(lines, look), strict=True):
         points = curves.filter(line=line).select("recall", "height")
@@ -115,7 +115,7 @@ def draw_summary(
     place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
     rows = data.dots.with_columns(place)
     ax = _current(ax)
-    look = _look_on(ax)
+    look = Look(dark=sum(_ground(ax)) < _DARK)
     defined = rows.drop_nulls(AVERAGE_PRECISION)
     drawn = []
     for number, colour in enumerate(look.colours(len(data.models))):
@@ -178,10 +178,6 @@ def _current(ax: Axes | None) -> Axes:
     if len(figure.axes) == 1 and figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")  # leaves room for a legend beside the axes
     return axes
-
-
-def _look_on(ax: Axes) -> Look:
-    return Look(dark=sum(_ground(ax)) < _DARK)
 
 
 def _ground(ax: Axes) -> tuple[float, ...]:

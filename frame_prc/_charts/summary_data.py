@@ -331,24 +331,19 @@ def find_times(source: ChartSource) -> Times | None:
     dated = [key for key in own if is_time(source.table.schema[key])]
     if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
-    name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]
-    title = f"{text.short(text.column_title(name))}{_by_week(source.table[dated[0]], name)}"
+    name = source.keys[source.table.columns.index(dated[0])]
+    title = text.short(text.column_title(name))
+    gaps = source.table[dated[0]].cast(pl.Date).drop_nulls().unique().sort().diff().drop_nulls()
+    if (gaps.dt.total_days() % _WEEK == 0).all() and "week" not in name.lower():
+        title += ", by week"
     times = Times(dated[0], title, [key for key in own if key != dated[0]])
     return times if source.count(times.panels) <= _MOST_PANELS else None
 
 
-def _by_week(times: pl.Series, name: str) -> str:
-    """Return what to add to the name of days that stand for whole weeks."""
-    days = times.cast(pl.Date).drop_nulls().unique().sort().diff().drop_nulls()
-    weekly = (days.dt.total_days() % _WEEK == 0).all()
-    return ", by week" if weekly and "week" not in name.lower() else ""
-
-
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:
     """Add ``time``, and the number and the name of the panel, to rows in the order of a table."""
-    numbered = dots.with_columns(
-        milliseconds(table[times.key]).alias("time"), text.number_by(table, times.panels, "panel")
-    )
+    panels = text.number_by(table, times.panels, "panel")
+    numbered = dots.with_columns(milliseconds(table[times.key]).alias("time"), panels)
     return text.with_names(numbered, "panel", times.panels, "panel_name")
 
 

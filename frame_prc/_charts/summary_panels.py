@@ -480,12 +480,11 @@ class TimePanels(SummaryMarks):
         y = alt.Y(f"{shown.column}:Q", axis=axis, scale=shown.scale)
         beside = self._chance(rows, x, height) if is_area else self._zero(y, height)
         layers = [*beside, *self._lines(rows, x, y, shown)]
-        above = {"title": self._title(panel)} if is_area and self._count > 1 else {}
+        above = {}
+        if is_area and self._count > 1:
+            name = short(self.data.dots.filter(panel=panel)["panel_name"][0])
+            above = {"title": alt.Title(name, fontSize=11.5, offset=6, frame="group")}
         return alt.layer(*layers, width=width, height=height, **above)
-
-    def _title(self, panel: int) -> alt.Title:
-        name = self.data.dots.filter(panel=panel)["panel_name"][0]
-        return alt.Title(short(name), fontSize=11.5, offset=6, frame="group")
 
     def _chance(self, rows: pl.DataFrame, x: alt.X, height: int) -> list[AnyChart]:
         """Return a line at a random ranking, and a cross where there is no average precision."""

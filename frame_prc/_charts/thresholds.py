@@ -97,7 +97,7 @@ class _ThresholdChart:
     def drawn(self) -> AnyChart:
         """Return the panels in a grid, and the counts at the threshold below them."""
         title, slider = "Precision, recall and F1 by threshold", self.slider
-        properties = self.curves.properties_of(title, title, self._notes(), {})
+        properties = self.curves.properties_of(title, title, self._notes())
         if slider is not None:
             ends: dict[str, Any] = {"min": slider.lowest, "max": slider.highest}
             bind = alt.binding_range(**ends, step=slider.step, name="Threshold ")

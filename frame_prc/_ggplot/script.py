@@ -33,9 +33,10 @@ def table_path(path: Any) -> Path:
     """Return the path of the table, or raise an error if a file cannot be written."""
     example = "write_ggplot('curves.tsv', 'truth', 'score')"
     table = path_of(path, _SUFFIXES, ", ".join(_SUFFIXES), example)
-    for file in (table, _script_path(table)):
+    script = table.with_suffix(".R")
+    for file in (table, script):
         check_writable(file)
-    _check_replaceable(_script_path(table))
+    _check_replaceable(script)
     return table
 
 
@@ -64,8 +65,14 @@ def write(
 ) -> tuple[Path, Path]:
     """Write a table with its keys, and the script that draws it: both files, or neither."""
     columns = r_columns(frame, keys)
-    script = _script_path(table)
-    text = script_text(kind, table, columns, keys, title, level, cluster)
+    script = table.with_suffix(".R")
+    picture = PICTURES[kind]
+    said = {
+        "title": literal(picture.title if title is None else title),
+        "level": "NULL" if level is None else str(level),
+        "cluster": "NULL" if cluster is None else literal(cluster),
+    }
+    text = script_text(picture, table, columns, keys, said)
     with atomic_write(table, script) as (table_part, script_part):
         _write_table(columns, table_part)
         script_part.write_text(text, encoding="ascii", newline="\n")
@@ -88,10 +95,6 @@ def with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl
     measures = [name for name in _AREA if name in areas.columns and name not in points.columns]
     found = areas.select(cs.by_name(*keys, *measures))
     return left_join(points, found, keys)
-
-
-def _script_path(table: Path) -> Path:
-    return table.with_suffix(".R")
 
 
 def _write_table(columns: list[RColumn], path: Path) -> None:
@@ -212,19 +215,15 @@ def _key(name: str, key: pl.Series) -> RColumn:
     if dtype == pl.Date:
         return RColumn(name, key, "Date")
     if isinstance(dtype, pl.Datetime) and dtype.time_unit != "ns":
+        # In UTC no hour is repeated.
+        aware = key if dtype.time_zone else key.dt.replace_time_zone("UTC")
         zone = literal(dtype.time_zone or "UTC")
-        return RColumn(name, _instants(key, dtype), "POSIXct", (zone,))
+        return RColumn(name, aware.cast(pl.Datetime("us", "UTC")), "POSIXct", (zone,))
     return _factor(name, key)
 
 
 def _largest(key: pl.Series) -> int:
     return max(map(abs, key.drop_nulls().unique().to_list()), default=0)
-
-
-def _instants(key: pl.Series, dtype: pl.Datetime) -> pl.Series:
-    # In UTC no hour is repeated.
-    aware = key if dtype.time_zone else key.dt.replace_time_zone("UTC")
-    return aware.cast(pl.Datetime("us", "UTC"))
 
 
 def _factor(name: str, key: pl.Series) -> RColumn:
@@ -438,36 +437,31 @@ _READ_ARROW = "read_rows <- function(path) arrow::read_{format}(path)"
 
 
 def script_text(
-    kind: PictureForR,
-    table: Path,
-    columns: list[RColumn],
-    keys: list[str],
-    title: str | None,
-    level: float | None,
-    cluster: str | None,
+    picture: Picture, table: Path, columns: list[RColumn], keys: list[str], said: dict[str, str]
 ) -> str:
-    """Return the script that draws a table, in ASCII."""
+    """Return the script that draws a table, in ASCII; what is ``said`` is R code."""
     suffix = table.suffix.lower()
     of_keys = [column for column in columns if column.name in keys]
     models = [literal(column.r_name) for column in of_keys if column.name == MODEL]
-    picture = PICTURES[kind]
+    if suffix in SEPARATORS:
+        packages, reader = "ggplot2", _READ_TEXT.format(separator=json.dumps(SEPARATORS[suffix]))
+    else:
+        packages, reader = "ggplot2 and arrow", _READ_ARROW.format(format=_ARROW_READERS[suffix])
     head = _HEAD.format(
         draws=picture.draws,
         rows=picture.rows,
         script=literal(table.with_suffix(".R").name),
         table=literal(table.name),
         picture=literal(table.with_suffix(".png").name),
-        packages="ggplot2" if suffix in SEPARATORS else "ggplot2 and arrow",
+        packages=packages,
         columns="\n".join(map(_described, columns)),
         notes=_notes(columns, suffix),
-        title=literal(picture.title if title is None else title),
         keys=vector(column.r_name for column in of_keys),
         key_titles=wrapped(f"{c.r_name} = {literal(c.name)}" for c in of_keys) or "character()",
         model="".join(models) or "NULL",
-        level="NULL" if level is None else level,
-        cluster="NULL" if cluster is None else literal(cluster),
-        reader=_reader(suffix),
+        reader=reader,
         restore=_restore(columns),
+        **said,
     )
     parts = ("common", *picture.code, "files")
     code = [Path(__file__).with_name(f"{part}.R").read_text(encoding="ascii") for part in parts]
@@ -496,12 +490,6 @@ def _notes(columns: list[RColumn], suffix: str) -> str:
         return _ARROW_NOTES
     others = [f", {c.null} in {c.r_name}" for c in columns if c.null != NULL]
     return _TEXT_NOTES.format(nulls=NULL + "".join(others))
-
-
-def _reader(suffix: str) -> str:
-    if suffix in SEPARATORS:
-        return _READ_TEXT.format(separator=json.dumps(SEPARATORS[suffix]))
-    return _READ_ARROW.format(format=_ARROW_READERS[suffix])
 
 
 def _restore(columns: list[RColumn]) -> str:

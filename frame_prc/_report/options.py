@@ -45,7 +45,8 @@ class Options:
     def __post_init__(self) -> None:
         check_title(self.title, "title")
         check_title(self.note, "note")
-        if self.accent is not None and not _is_colour(self.accent):
+        is_colour = isinstance(self.accent, str) and _COLOUR.fullmatch(self.accent)
+        if self.accent is not None and not is_colour:
             raise OptionError(
                 f"accent={shown(self.accent)} is not a colour",
                 "six hexadecimal digits, such as '#0072b2'",
@@ -115,7 +116,3 @@ def date_text(given: str | date | None) -> str | None:
     raise OptionError(
         f"date={shown(given)} is of type {type_name(given)}", "a date, a text, or None"
     )
-
-
-def _is_colour(text: Any) -> bool:
-    return isinstance(text, str) and _COLOUR.fullmatch(text) is not None
