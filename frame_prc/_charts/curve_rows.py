@@ -122,7 +122,6 @@ def area_texts(lines: pl.DataFrame) -> pl.Series:
 def _split_keys(
     names: Sequence[str], table: pl.DataFrame, facet: FacetKeys, most: int
 ) -> tuple[list[str], list[str]]:
-    """Return the keys whose values have panels, and those whose values have colours."""
     keys = key_names(len(names))
     if isinstance(facet, tuple):
         for name in facet:
@@ -269,7 +268,6 @@ def _curve(
 
 
 def _most_points(sizes: Sequence[int], room: int) -> int:
-    """Return the limit of points per line at which the lines fit, given their full sizes."""
     left = len(sizes)
     for size in sorted(sizes):
         if size * left > room:
@@ -279,7 +277,6 @@ def _most_points(sizes: Sequence[int], room: int) -> int:
 
 
 def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions) -> pl.DataFrame:
-    """Return the bands, at as many recalls as there is room for."""
     if not options.band:
         return pl.DataFrame()
     defined = max(lines[AVERAGE_PRECISION].count(), 1)

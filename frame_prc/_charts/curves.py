@@ -132,7 +132,6 @@ class CurveChart:
         return alt.vconcat(self._grid({}), table, resolve=independent, **self.properties())
 
     def _grid(self, properties: dict[str, Any]) -> AnyChart:
-        """Return the panels in reading order, each followed by its ROC curve if there is one."""
         renderer, paired = self.renderer(), self.options.roc
         kinds = [renderer.precision_recall, *([renderer.roc] if paired else [])]
         drawn = [(panel, draw) for panel in self.panels() for draw in kinds]
@@ -169,7 +168,6 @@ class CurveChart:
         }
 
     def _notes(self) -> Iterator[str]:
-        """Yield sentences that explain the chart."""
         rows, top = self.rows, self.top
         if top < 1:
             yield f"The axis of precision ends at {top:g}."
@@ -229,7 +227,6 @@ def scales(how: Literal["shared", "independent"]) -> alt.Resolve:
 
 
 def _undefined(points: pl.DataFrame) -> list[str]:
-    """Return the names of the operating points that have no precision or recall."""
     if points.is_empty():
         return []
     keys = [name for name in points.columns if name.startswith("key_")]

@@ -214,7 +214,6 @@ class EvaluatedSegments:
         return first.filter(pl.col("status").is_in(BELIEVED))
 
     def _numbered(self, table: Table, rows: Rows) -> pl.DataFrame:
-        """Return a table of rows with ``line`` in place of its keys."""
         by = key_names(len(self.keys))
         frame = _with_numbered_keys(table.finished(rows).collect(), len(by))
         return left_join(frame, self.table.select("line", *by), by).drop(by).drop_nulls("line")

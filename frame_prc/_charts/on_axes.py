@@ -91,7 +91,6 @@ def _draw_prevalence(ax: Axes, lines: pl.DataFrame, look: Look) -> None:
 
 
 def _styles(lines: pl.DataFrame, look: Look) -> Iterator[dict[str, Any]]:
-    """Yield the properties of each line."""
     looks = zip(look.colours(lines.height), look.dashes(lines.height), strict=True)
     for row, (colour, (dash, gap)) in zip(lines.iter_rows(named=True), looks, strict=True):
         yield {

@@ -251,7 +251,6 @@ def chart_look(dark: Any, title: Any, size: Any = None, width: Any = None) -> Lo
 
 
 def _panel_size(size: Any) -> tuple[int, int]:
-    """Return the width and the height of a panel; one number is both."""
     pair = tuple(size) if isinstance(size, Sequence) and len(size) == _SIDES else (size, size)
     if not all(map(_is_length, pair)):
         raise OptionError(

@@ -61,20 +61,9 @@ class PanelData:
 class PanelRenderer:
     """Draws all panels of a chart with the same scales and legends.
 
-    Parameters
-    ----------
-    series
-        The names of the lines that have colours of their own.
-    labels
-        What the rows of each ``line`` have in common.
-    alone
-        Whether there is one panel, whose legend is a list in which one picks a line.
-    keys
-        The titles of the columns ``key_0, ...`` in tooltips.
-    criteria
-        The names of the operating points.
-    iso
-        Curves of constant F1.
+    ``series`` are the names of the lines that have colours of their own, ``labels`` what the rows
+    of each ``line`` have in common, and ``keys`` the titles of ``key_0, ...`` in tooltips. A panel
+    ``alone`` has a legend in which one picks a line. ``iso`` are the curves of constant F1.
     """
 
     series: list[str]
@@ -175,7 +164,6 @@ class PanelRenderer:
         return self._sharing(rows, opening, *drawn)
 
     def _lines(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return lines through the rows in order, and a dot at the point nearest the mouse."""
         return self._sharing(rows, *self._through(rows, layout, layout.y, "linear"))
 
     def _through(
@@ -220,7 +208,6 @@ class PanelRenderer:
         return {"opacity": alt.OpacityValue(1, condition=conditions)} if conditions else {}
 
     def _points(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return markers."""
         fill = self._colour(alt.Fill, alt.FillValue)
         points = alt.Chart(_placed(rows, layout))
         return [self.marker(points, layout.x, layout.y, fill, xOffset=alt.ExprRef("datum.dx"))]
@@ -302,7 +289,6 @@ class PanelRenderer:
         return channel("series:N", scale=scale, legend=legend)
 
     def _dashes(self) -> dict[str, Any]:
-        """Return the encoding of dashes, if there are too few colours."""
         dashes = self.look.dashes(len(self.series))
         if not dashes or dashes[-1] == dashes[0]:
             return {}
@@ -367,14 +353,12 @@ def _labels(ends: pl.DataFrame, room: float) -> pl.DataFrame:
 
 
 def _line(name: str, area: str, room: int) -> str:
-    """Return a line above a panel: the name and the area."""
     if not name or not area:
         return f"{name}{area}"
     return f"{short(name, max(room + 1 - len(area), _SHORTEST_NAME))}: {area}"
 
 
 def _above(panel: PanelData) -> list[tuple[str, str]]:
-    """Return the lines of text below the title of a panel."""
     return [*panel.lines, *([("", panel.size)] if panel.size else [])]
 
 
@@ -382,7 +366,6 @@ def _layers(
     *kinds: tuple[Callable[[pl.DataFrame, PanelLayout], list[AnyChart]], pl.DataFrame],
     layout: PanelLayout,
 ) -> list[AnyChart]:
-    """Return what draws rows, of each kind that has some."""
     return [layer for draw, rows in kinds if rows.height for layer in draw(rows, layout)]
 
 

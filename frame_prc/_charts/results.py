@@ -170,7 +170,6 @@ def _kind_of(frame: pl.DataFrame) -> _Kind:
 
 
 def _value_of(frame: pl.DataFrame) -> str:
-    """Return the column that the interval of a table is of, if it has one."""
     before = [*takewhile(lambda name: name != "ci_low", frame.columns)]
     return next((name for name in reversed(before) if name not in ("measure", "std_error")), "")
 
@@ -211,7 +210,6 @@ def _shared_text(frame: pl.DataFrame, keys: Sequence[str]) -> str:
 
 
 def _forest(result: _Result) -> AnyChart:
-    """Draw a row with an interval for each row of the table."""
     frame, look, value = result.frame, result.look, _value_of(result.frame)
     title = value.replace("_", " ")
     known = pl.col("status") == "ok" if "status" in frame.columns else pl.lit(value=True)
@@ -289,7 +287,6 @@ def _shrunk(result: _Result) -> AnyChart:
 
 
 def _sizes(result: _Result) -> AnyChart:
-    """Draw how many positives each segment has, and how many it would need."""
     drawn = replace(result, frame=result.frame.sort("n_pos_needed", nulls_last=True))
     log = alt.Scale(type="log")
     return drawn.sized(*_from_to(drawn, "n_pos", "n_pos_needed", "positives", log))
@@ -354,7 +351,6 @@ def _along(result: _Result, over: str, width: int) -> tuple[pl.DataFrame, alt.X]
 
 
 def _reliability(result: _Result) -> AnyChart:
-    """Draw how often rows are positive over what their probabilities say."""
     look, colour = result.look, result.look.colours(1)[0]
     end = end_of_bins(result.frame)
     scale = alt.Scale(domain=[0, end], nice=False)
@@ -386,7 +382,6 @@ def end_of_bins(bins: pl.DataFrame) -> float:
 
 
 def _scores(result: _Result) -> AnyChart:
-    """Draw how the scores of either class are spread, in the colour of the model if there are."""
     look = result.look
     colour: Any = alt.value(look.colours(1)[0])
     for key in result.keys:
@@ -403,7 +398,6 @@ def _scores(result: _Result) -> AnyChart:
 
 
 def _thresholds(result: _Result) -> AnyChart:
-    """Draw precision and recall over the number of alerts."""
     look = result.look
     colours = alt.Scale(domain=["precision", "recall"], range=look.colours(2))
 

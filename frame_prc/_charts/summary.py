@@ -73,7 +73,6 @@ def plot_summary(
 
 
 def _check_heat_map(source: ChartSource, sort: Sort, baseline: str | None) -> None:
-    """Raise an error for what a heat map cannot show."""
     _, own = split_keys(source.keys)
     if len(own) != _KEYS_OF_HEAT_MAP:
         raise OptionError(f"kind='heatmap' is given with {len(own)} keys", "two keys in by=")

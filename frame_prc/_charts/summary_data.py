@@ -44,25 +44,11 @@ class Times:
 class SummaryData:
     """What a summary shows.
 
-    Parameters
-    ----------
-    times
-        What a summary over time is drawn over.
-    models
-        The names of the models, in the order given.
-    dots
-        A row per model and segment: ``model``, the ``name`` of the segment, its average precision
-        with interval, sizes and status; over time also ``time``, ``panel`` and ``panel_name``.
-    differences
-        A row per segment and pair ``model, baseline``, likewise; empty if nothing is compared.
-    names
-        The names of the segments in the order of the rows.
-    by_difference
-        Whether they are sorted by difference.
-    whole
-        The name of the first row, of all rows together, if there is one.
-    first_few
-        The name of the first of the segments with few positives, if they come after others.
+    ``dots`` have a row per model and segment: ``model``, the ``name`` of the segment, its average
+    precision with interval, sizes and status; over time also ``time``, ``panel`` and
+    ``panel_name``. ``differences`` have one per segment and pair ``model, baseline``, likewise.
+    ``names`` are the segments in the order of the rows: first the ``whole``, of all rows together,
+    if there is one; from ``first_few`` on they have few positives.
     """
 
     segments: EvaluatedSegments
@@ -177,7 +163,6 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _check_size(source: ChartSource, *, over_time: bool) -> None:
-    """Raise an error if there are too many segments or models, before they are computed."""
     models, own = split_keys(source.keys)
     hint = "{}, or read all of them in summary()"
     filtered = hint.format("filter the segments")
@@ -191,7 +176,6 @@ def _check_size(source: ChartSource, *, over_time: bool) -> None:
 def _check_differences(
     source: ChartSource, comparison: Comparison | None, baseline: str | None, sort: Sort
 ) -> None:
-    """Raise an error if there are no differences from a baseline, or to sort by."""
     models = source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
     if comparison is None:
         check_baseline(baseline, models)
@@ -218,7 +202,6 @@ def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
 
 
 def _with_all_rows(dots: pl.DataFrame, segments: EvaluatedSegments, name: str) -> pl.DataFrame:
-    """Return the dots with those of all rows first."""
     _, own = split_keys(segments.keys)
     texts = [pl.lit(name).alias(column) for column in (*own, "name")]
     whole = dots_of(segments.all_rows).with_columns(texts, segment=pl.lit(-1, pl.Int64))
@@ -229,7 +212,6 @@ def _with_all_rows(dots: pl.DataFrame, segments: EvaluatedSegments, name: str) -
 
 
 def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Return the differences of the dots from those of a baseline, without intervals."""
     [baseline] = text.key_texts(pl.Series([baseline]))
     is_baseline = pl.col("model") == baseline
     reference = dots.filter(is_baseline).select("name", reference=AVERAGE_PRECISION)
@@ -259,7 +241,6 @@ def _compared(
 def _named_differences(
     segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison
 ) -> pl.DataFrame:
-    """Return the differences in each segment, with its name."""
     table = segments.compared(comparison)
     _, own = split_keys(segments.keys)
     if not own:

@@ -85,7 +85,6 @@ class SummaryMarks:
         return Quantity(rows, "difference", title, ends, colour, tips)
 
     def _colour(self) -> Any:
-        """Return the encoding of models by colour."""
         models = self.data.models
         if len(models) == 1:
             return alt.ColorValue(self.look.colours(1)[0])
@@ -170,7 +169,6 @@ class RowPanels(SummaryMarks):
     # --- panels ----------------------------------------------------------------------------------
 
     def _areas(self) -> AnyChart:
-        """Return average precisions with their intervals, and ticks of a random ranking."""
         areas, y = self.areas(), self._y(labels=True)
         defined = areas.rows.drop_nulls(AVERAGE_PRECISION)
         ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
@@ -200,7 +198,6 @@ class RowPanels(SummaryMarks):
         ]
 
     def _connections(self, dots: pl.DataFrame, y: alt.Y) -> list[AnyChart]:
-        """Return lines that connect the models of a segment."""
         if len(self.data.models) == 1:
             return []
         ends = dots.group_by("name", maintain_order=True).agg(
@@ -210,7 +207,6 @@ class RowPanels(SummaryMarks):
         return [line.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)]
 
     def _reasons(self, y: alt.Y) -> list[AnyChart]:
-        """Return why segments have no dot."""
         undefined = self.data.dots.filter(pl.col(AVERAGE_PRECISION).is_null())
         if undefined.is_empty():
             return []
@@ -219,7 +215,6 @@ class RowPanels(SummaryMarks):
         return [text.encode(x=alt.value(6), y=y, text=alt.Text("status_text:N"))]
 
     def _sizes(self) -> AnyChart:
-        """Return the numbers of positives and of rows as text."""
         table = self.data.dots.group_by("name", maintain_order=True).agg("n_pos", "n", "status")
         texts = [
             f"{_range(row['n_pos'])} / {_range(row['n'])}{_few(row['status'])}"
@@ -239,7 +234,6 @@ class RowPanels(SummaryMarks):
         )
 
     def _difference_panel(self) -> AnyChart:
-        """Return the differences with their intervals."""
         shown, y = self.differences(), self._y(labels=False)
         compared = shown.rows["model"].unique().to_list()
         layers = [
@@ -367,7 +361,6 @@ class HeatMap(SummaryMarks):
 
     @property
     def _keys(self) -> list[str]:
-        """The key in rows and the one in columns."""
         _, own = split_keys(self.data.segments.keys)
         return sorted(own, key=lambda key: -len(self._values(key)))
 
@@ -510,7 +503,6 @@ class TimePanels(SummaryMarks):
         ]
 
     def _lines(self, rows: pl.DataFrame, x: alt.X, y: alt.Y, shown: Quantity) -> list[AnyChart]:
-        """Return ribbons, lines and points; what is undefined leaves a gap."""
         defined, colour = rows.filter(pl.col("run").is_not_null()), shown.colour
         line = alt.Chart(defined).mark_line(strokeWidth=1.6)
         size = 30 if rows["time"].n_unique() <= _MANY else 12

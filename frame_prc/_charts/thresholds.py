@@ -131,7 +131,6 @@ class _ThresholdChart:
     # --- panels --------------------------------------------------------------------------------
 
     def _panel(self, panel: PanelData, line: int, layout: PanelLayout) -> AnyChart:
-        """Return precision, recall and F1 over the threshold."""
         slider = self.slider
         empty = panel.empty or ("no finite scores" if slider is None else None)
         layers = self.renderer.reason(empty, layout)
@@ -199,7 +198,6 @@ class _ThresholdChart:
         return [self.renderer.marker(folded, layout.x, layout.y, fill)]
 
     def _at_threshold(self, line: int, layout: PanelLayout) -> list[AnyChart]:
-        """Return a rule at the threshold, and dots where it meets the lines."""
         rule = self._chosen(line).mark_rule(color=self.look.muted, strokeWidth=1)
         dots = _folded(self._chosen(line)).mark_point(
             filled=True, size=60, stroke=self.look.background, strokeWidth=1
@@ -213,7 +211,6 @@ class _ThresholdChart:
         return nearest_dot(rows, name, look, x=layout.x, y=layout.y, color=self._colour())
 
     def _table(self) -> AnyChart:
-        """Return the counts and rates of each line at the threshold."""
         names = self.rows["name"].unique(maintain_order=True).to_list()
         titles = titles_of(_TABLE, ascending=self.curves.segments.given.ascending)
         cells = (
@@ -267,7 +264,6 @@ def _of_line(line: int | None) -> Any:
 
 
 def _folded(chart: Any, measures: tuple[str, ...] = MEASURES) -> Any:
-    """Return a row per measure; precision is undefined where nothing is predicted positive."""
     folded = chart.transform_fold(list(measures), as_=["measure", "value"])
     return folded.transform_filter("isValid(datum.value)")
 
@@ -291,7 +287,6 @@ _NUMBER = pl.col("threshold").cast(pl.Float64)  # of a text
 
 
 def _finite(points: pl.DataFrame) -> pl.DataFrame:
-    """Return points with a finite threshold."""
     return points.filter(pl.col("threshold").is_finite())
 
 

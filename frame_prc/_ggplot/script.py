@@ -41,7 +41,6 @@ def table_path(path: Any) -> Path:
 
 
 def _check_replaceable(script: Path) -> None:
-    """Raise an error if the script would replace a file not written here, or edited since."""
     if not script.is_file() or is_as_written(content := script.read_bytes()):
         return
     hint = "choose another name for the table: the script has the same name, with .R"
@@ -246,7 +245,6 @@ def _factor(name: str, key: pl.Series) -> RColumn:
 
 
 def _key_texts(key: pl.Series) -> list[Any]:
-    """Return values as text, and None for nulls."""
     if key.dtype.is_temporal():  # Python's types have no nanoseconds
         return key.dt.to_string("iso").to_list()
     return [None if value is None else str(value) for value in key.to_list()]

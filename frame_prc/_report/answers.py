@@ -161,7 +161,6 @@ def of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[s
 
 
 def _tested(row: dict[str, Any], found: Evaluation) -> str:
-    """Return a difference with its interval, its p-value and its status."""
     parts = [
         *([interval_text(row, found)] if row["ci_low"] is not None else []),
         *([p_text(row["p_adjusted"])] if row["p_adjusted"] is not None else []),
@@ -213,7 +212,6 @@ def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
 
 
 def _reliable(own: pl.DataFrame) -> pl.DataFrame:
-    """Return the tests that can be relied on."""
     return own.drop_nulls("p_adjusted").filter(is_believed())
 
 
@@ -223,7 +221,6 @@ def _tests_of_best(found: Evaluation) -> pl.DataFrame:
 
 
 def _sides(own: pl.DataFrame, found: Evaluation) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the tests that show the best model to be better, and worse, the clearest first."""
     shown = _reliable(own).filter(pl.col("p_adjusted") < found.alpha)
     better = shown.filter(pl.col("difference") > 0).sort("difference", descending=True)
     return better, shown.filter(pl.col("difference") < 0).sort("difference")
@@ -243,7 +240,6 @@ def _in_segments(own: pl.DataFrame, best: str, other: str, found: Evaluation) ->
 
 
 def _values(rows: pl.DataFrame, found: Evaluation) -> str:
-    """Return segments with the two values that are compared in each."""
     return listed(
         [f"{isolated(found.names[row['segment']])} {rates_text(row)}" for row in rows.to_dicts()]
     )
@@ -353,7 +349,6 @@ def _watched(found: Evaluation) -> tuple[str, str, str]:
 
 
 def _alarms(looked: pl.DataFrame, found: Evaluation) -> tuple[str, str]:
-    """Return in how many periods a model has an alarm, and which is the first."""
     alarms = looked.filter(conclusion="alarm")["segment"]
     first = f", first {isolated(found.names[alarms[0]])}" if alarms.len() else ""
     return f"{alarms.len():,} of {looked.height:,}", first

@@ -164,7 +164,6 @@ def _name(column: Any) -> str | None:
 
 
 def _curve_error(found: Evaluation) -> float:
-    """Return the largest error of the precision of curves, which are thinned."""
     error = None if found.curves.is_empty() else found.curves["precision_error"].max()
     return error if isinstance(error, float) else 0.0
 

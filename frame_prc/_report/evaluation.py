@@ -213,7 +213,6 @@ class Evaluation:
 
     @property
     def _compares_models(self) -> bool:
-        """Whether there are single rows of several models side by side."""
         columns = self.rows.columns
         return not columns.aggregated and columns.model is None and len(self.asked.models) > 1
 
@@ -332,7 +331,6 @@ class Evaluation:
         return own if own.segments.height > 1 else self
 
     def _by(self, names: Sequence[str]) -> Evaluation:
-        """Return the same rows by some of the keys."""
         if names == self.keys:
             return self
         columns = replace(self.rows.columns, groupings=(tuple(names),))
@@ -412,7 +410,6 @@ class Evaluation:
         return joined.filter(is_shown).with_columns(number).select("model", "segment", *columns)
 
     def _share_of(self, rows: int, lowest: int, highest: int) -> int:
-        """Return how many of some rows each line may have."""
         lines = (len(self.shown) + len(self._parts) - 1) * len(self.models)
         return max(lowest, min(rows // max(lines, 1), highest))
 

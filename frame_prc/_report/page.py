@@ -120,7 +120,6 @@ def _named(found: Evaluation, numbers: Sequence[int]) -> list[tuple[int, str]]:
 
 
 def _sizes(found: Evaluation) -> list[dict[str, Any]]:
-    """Return the scorecard of all rows, in the order of the models."""
     rows = sorted(found.pooled.to_dicts(), key=lambda row: found.models.index(row["model"]))
     return [row | {"status_text": text.status_text(row["status"])} for row in rows]
 
@@ -136,7 +135,6 @@ def _budgets(found: Evaluation) -> list[tuple[float, list[dict[str, Any] | None]
 
 
 def _data(found: Evaluation) -> dict[str, Any]:
-    """Return what the script of the page draws."""
     return {
         "models": [*found.short_names.values()],
         "names": found.segments["name"].to_list(),
@@ -198,7 +196,6 @@ def _curves(found: Evaluation) -> list[dict[str, Any]]:
 
 
 def _all_rows(found: Evaluation) -> dict[str, Any]:
-    """Return the curve of all rows of the best model, at the prevalence of each segment."""
     if found.segments.height == 1:
         return {}
     by_segment = found.curves_behind.pivot("panel", index="recall", values="precision")
@@ -333,14 +330,12 @@ def _title(found: Evaluation) -> str:
 
 
 def _model(found: Evaluation, *models: str) -> dict[str, str]:
-    """Return the model of a column, or the pair of models, if there are several."""
     if len(found.models) == 1:
         return {}
     return {"model": " \N{MINUS SIGN} ".join(found.short_names[model] for model in models)}
 
 
 def _of_model(found: Evaluation, model: str, label: str, name: str, *ends: str) -> Column:
-    """Return a measure of a model."""
     rows = left_join(found.segments, found.of_segments(model), ["segment"])
     return _column(label, "rate", rows[name], **_model(found, model), **_ends(rows, *ends))
 

@@ -114,7 +114,6 @@ def _dots(base: AnyChart, field: str, axis: _Axis, colour: Any, size: int = 70) 
 
 
 def _names(found: Evaluation, models: pl.Series) -> pl.Series:
-    """Return the names of models as pictures have them."""
     return models.replace_strict(found.short_names, return_dtype=pl.String)
 
 
@@ -134,7 +133,6 @@ def _of_models(found: Evaluation, field: str = "name", *, legend: bool = False) 
 
 
 def _shape(found: Evaluation) -> alt.Shape:
-    """Return the shapes of the models' marks, for readers who see no colours."""
     names = [*found.short_names.values()]
     scale = alt.Scale(domain=names, range=_SHAPES[: len(names)])
     return alt.Shape("model:N", scale=scale, legend=alt.Undefined if names[1:] else None)
@@ -173,7 +171,6 @@ def _above_row(rows: AnyChart, field: str, dy: int) -> AnyChart:
 
 
 def _pooled(found: Evaluation) -> AnyChart | None:
-    """Return the curves of all rows."""
     if found.curves.is_empty():
         return None
     line: dict[str, Any] = {"interpolate": "step-before", "strokeWidth": 1.8, "clip": True}
@@ -262,7 +259,6 @@ def _legend_of_strip(found: Evaluation, rows: pl.DataFrame) -> list[str]:
 
 
 def _ends(rows: pl.DataFrame) -> list[AnyChart]:
-    """Return the names of the segments at both ends, where not all have a place for theirs."""
     judged = rows.filter(pl.col("standing") != SMALL)  # small segments come last
     worse = rows.filter(standing=WORSE)["name"].head(NAMED)
     better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
@@ -330,7 +326,6 @@ def _level_of(level: pl.Series, axis: _Axis) -> list[AnyChart]:
 
 
 def _areas(found: Evaluation) -> AnyChart | None:
-    """Return the picture of the average precisions with their intervals."""
     if found.segments.height == 1:
         return None
     try:  # over time there may be more segments than in rows
@@ -482,13 +477,11 @@ def _roc(found: Evaluation) -> AnyChart | None:
 
 
 def _diagonal(x: _Axis, y: _Axis) -> AnyChart:
-    """Return a line from (0, 0) to the other corner."""
     ends = alt.Chart(pl.DataFrame({"end": [0.0, x.ends[1]]}))
     return ends.mark_line(**_DASHED).encode(**x.of("end"), **y.of("end"))
 
 
 def _scores(found: Evaluation) -> AnyChart | None:
-    """Return how the scores of either class are spread: positives up, negatives down."""
     rows = found.score_bins
     if rows.is_empty():
         return None
@@ -567,7 +560,6 @@ def _in_order(found: Evaluation) -> pl.DataFrame:
 
 
 def _dot(segments: int) -> int:
-    """Return the size of the dots of so many segments."""
     return 50 if segments <= _MOST_NAMES else 20
 
 

@@ -55,7 +55,6 @@ def _in_times(found: Evaluation) -> Iterator[str]:
 
 
 def _below_chance(found: Evaluation) -> tuple[str, str]:
-    """Return in which segments models are below chance, those farthest below it first."""
     by_model = found.below_chance.partition_by("model", maintain_order=True)
     parts = [
         f"{isolated(own['model'][0])} is below chance in {_named(own['segment'].to_list(), found)}"
@@ -67,7 +66,6 @@ def _below_chance(found: Evaluation) -> tuple[str, str]:
 
 
 def _on_chance(found: Evaluation) -> Iterator[str]:
-    """Yield the areas below chance, and what they allow for."""
     texts = [
         f"{isolated(row['model'])} in {isolated(found.names[row['segment']])} "
         f"({text.rate_text(row[CALIBRATED])} against {text.rate_text(row[RANDOM])})"
@@ -127,7 +125,6 @@ def _heterogeneity(found: Evaluation, model: str) -> dict[str, Any]:
 
 
 def _likely_worst(found: Evaluation, model: str) -> tuple[str, float]:
-    """Return the segment that is most likely the worst, if it can be judged, with how likely."""
     own = found.worst if found.worst.is_empty() else found.worst.filter(model=model)
     if own.is_empty() or own["segment"][0] in found.segments_that_are(SMALL, model=model):
         return "", 0.0
@@ -232,7 +229,6 @@ def _spread(found: Evaluation) -> Iterator[str]:
 
 
 def _worst(found: Evaluation) -> Iterator[str]:
-    """Yield which segment is most likely the worst; one that cannot be judged is not named."""
     name, probability = _likely_worst(found, found.best)
     share, of_model = text.rounded_percent(probability), _model("for", found)
     if probability >= SURE:
@@ -251,7 +247,6 @@ def lowest_segments(found: Evaluation) -> list[int]:
 
 
 def _sizes(found: Evaluation) -> str:
-    """Return which segments are too small to judge, and why."""
     small = found.standings.filter(standing=SMALL).sort("n_pos", "segment")
     total = segments_text(found.segments.height)
     if small.is_empty() and found.rows.columns.lacks_squares:
@@ -275,7 +270,6 @@ def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
 
 
 def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
-    """Return the segments that are too small for one reason."""
     names = listed([isolated(found.names[number]) for number in own["segment"]])
     texts = [text.count_text(value) for value in own["n_pos"]]
     many = texts if len(texts) <= MOST_NAMED else [f"{texts[0]} to {texts[-1]}"]

@@ -121,7 +121,6 @@ def _as_adjusted(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _turned(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a difference the other way round."""
     sides = {"model": "baseline", "baseline": "model", "value_a": "value_b", "value_b": "value_a"}
     ends = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low"}
     return (

@@ -35,7 +35,6 @@ def report_paths(path: Any) -> list[Path]:
 
 
 def _check_not_foreign(numbers: Path) -> None:
-    """Raise an error if the numbers would overwrite a file that was not written here."""
     if not numbers.is_file():
         return
     with numbers.open("rb") as file:
