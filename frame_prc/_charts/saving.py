@@ -53,9 +53,13 @@ class _Files(alt.TopLevelMixin):
             super().save(fp, format, *more, **options)
             return
         _add_page_options(options)
-        page = io.StringIO()
-        super().save(page, "html", *more, **options)
-        _write(_with_head(self, page.getvalue()), fp)
+        made = io.StringIO()
+        super().save(made, "html", *more, **options)
+        page = _with_head(self, made.getvalue())
+        if hasattr(fp, "write"):
+            fp.write(page)
+        else:
+            Path(fp).write_text(page, encoding="utf-8")
 
     def to_html(self, *given: Any, **options: Any) -> str:
         """Return a page as ``altair.Chart.to_html`` does."""
@@ -105,10 +109,3 @@ def _with_head(chart: Any, page: str) -> str:
         text=look.text,
     )
     return page.replace("<head>", head, 1)
-
-
-def _write(page: str, fp: Any) -> None:
-    if hasattr(fp, "write"):
-        fp.write(page)
-    else:
-        Path(fp).write_text(page, encoding="utf-8")

@@ -172,7 +172,7 @@ class RowPanels(SummaryMarks):
         areas, y = self.areas(), self._y(labels=True)
         defined = areas.rows.drop_nulls(AVERAGE_PRECISION)
         ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
-        chance = self._x(replace(areas, column=RANDOM), _TICKS)
+        chance = self._x(replace(areas, column=RANDOM))
         layers = [
             *self._lines_between_rows(labels=True),
             ticks.encode(x=chance, y=y, tooltip=areas.tooltips),
@@ -181,10 +181,7 @@ class RowPanels(SummaryMarks):
             *self._reasons(y),
         ]
         width = _NARROW if self.data.has_differences else _WIDE
-        return self._panel(layers, self.look.width or width)
-
-    def _panel(self, layers: list[AnyChart], width: int) -> AnyChart:
-        return alt.layer(*layers, width=width, height=self._height)
+        return alt.layer(*layers, width=self.look.width or width, height=self._height)
 
     def _lines_between_rows(self, *, labels: bool) -> list[AnyChart]:
         """Return a line below that of all rows, and one above segments with few positives."""
@@ -238,11 +235,11 @@ class RowPanels(SummaryMarks):
         compared = shown.rows["model"].unique().to_list()
         layers = [
             *self._lines_between_rows(labels=False),
-            self.no_difference(x=self._x(shown, _TICKS_OF_DIFFERENCES)),
+            self.no_difference(x=self._x(shown)),
             *self._dots_and_intervals(shown, [m for m in self.data.models if m in compared], y),
             *self._sides(),
         ]
-        return self._panel(layers, _DIFFERENCES)
+        return alt.layer(*layers, width=_DIFFERENCES, height=self._height)
 
     def _sides(self) -> list[AnyChart]:
         """Return which model is better on either side of 0."""
@@ -258,14 +255,13 @@ class RowPanels(SummaryMarks):
     ) -> list[AnyChart]:
         """Return a dot per row with its interval, the models of a segment beside each other."""
         rows, (low, high) = shown.rows.drop_nulls(shown.column), INTERVAL
-        count = _TICKS if shown.column == AVERAGE_PRECISION else _TICKS_OF_DIFFERENCES
         encodings = {
             "y": y,
             "yOffset": alt.YOffset("model:N", scale=alt.Scale(domain=models, padding=0.75)),
             "color": shown.colour,
             "tooltip": shown.tooltips,
         }
-        dots = self.dots(rows, _DOT, x=self._x(shown, count), **encodings)
+        dots = self.dots(rows, _DOT, x=self._x(shown), **encodings)
         if low not in rows.columns:
             return dots
         rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
@@ -277,8 +273,9 @@ class RowPanels(SummaryMarks):
     def _height(self) -> int:
         return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
 
-    def _x(self, shown: Quantity, count: int) -> alt.X:
-        """Return the axis with up to so many ticks, which is above many rows."""
+    def _x(self, shown: Quantity) -> alt.X:
+        """Return the axis, which is above many rows."""
+        count = _TICKS_OF_DIFFERENCES if shown.column == "difference" else _TICKS
         values = ticks(*shown.ends, count)
         axis = alt.Axis(format=NUMBERS, values=values, orient="top" if self._is_long else "bottom")
         return alt.X(f"{shown.column}:Q", title=shown.title, axis=axis, scale=shown.scale)

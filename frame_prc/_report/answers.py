@@ -50,8 +50,7 @@ def answers(found: Evaluation) -> list[Answer]:
 
 
 def _how_good(found: Evaluation) -> Answer:
-    finding, numbers = _area(found)
-    return Answer("how good", "How good", finding, numbers, list(of_area(found)))
+    return Answer("how good", "How good", *_area(found), list(_of_area(found)))
 
 
 def _area(found: Evaluation) -> tuple[str, str]:
@@ -71,7 +70,7 @@ def _area(found: Evaluation) -> tuple[str, str]:
     return f"{name} {beats} chance: ", f"{area}{interval} against {chance}."
 
 
-def of_area(found: Evaluation) -> Iterator[str]:
+def _of_area(found: Evaluation) -> Iterator[str]:
     """Yield what the area is, and what its interval allows for."""
     yield "Average precision sums precision over recall: it is the area in steps under the curve."
     row = found.of_best
@@ -104,11 +103,11 @@ def _which_model(found: Evaluation) -> Answer | None:
     if len(found.models) == 1 or found.of_best[AVERAGE_PRECISION] is None:
         return None
     tests = comparisons_told(found)
-    finding, numbers = _best_model(tests, found)
-    reasons = [*of_comparisons(tests, found), *by_segment(found.without_time)]
+    said = _best_model(tests, found)
+    reasons = [*_of_comparisons(tests, found), *_by_segment(found.without_time)]
     # Where periods are watched, the first screen has a line on these.
-    also = "" if found.in_order else won_by_segment(found.without_time)
-    return Answer("model", "Which model", finding, numbers, reasons, also)
+    also = "" if found.in_order else _won_by_segment(found.without_time)
+    return Answer("model", "Which model", *said, reasons, also)
 
 
 def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, str]:
@@ -142,7 +141,7 @@ def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
     return "Neither is shown to be better: ", numbers
 
 
-def of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[str]:
+def _of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[str]:
     """Yield the tests of the best model against each other, or why there are none."""
     if not tests:
         areas = [
@@ -171,7 +170,7 @@ def _tested(row: dict[str, Any], found: Evaluation) -> str:
     return f"{rates_text(row)}, {difference}{certainty}"
 
 
-def by_segment(found: Evaluation) -> Iterator[str]:
+def _by_segment(found: Evaluation) -> Iterator[str]:
     """Yield in which segments the best model is better than another, and in which it is worse."""
     # The only segment is all rows.
     if found.differences.is_empty() or found.segments.height == 1:
@@ -185,7 +184,7 @@ def by_segment(found: Evaluation) -> Iterator[str]:
         yield _in_segments(own, isolated(found.best), isolated(str(other)), found)
 
 
-def won_by_segment(found: Evaluation) -> str:
+def _won_by_segment(found: Evaluation) -> str:
     """Return in which segments the best of two models is better, and in which it is worse."""
     if found.differences.is_empty() or found.segments.height == 1 or len(found.models) > PAIR:
         return ""
@@ -205,10 +204,10 @@ def won_by_segment(found: Evaluation) -> str:
 
 
 def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
+    if side.is_empty():
+        return "none"
     names = [isolated(found.names[number]) for number in side["segment"]]
-    return (
-        listed(names, None) if 0 < len(names) <= NAMED else f"{len(names):,}" if names else "none"
-    )
+    return listed(names, None) if len(names) <= NAMED else f"{len(names):,}"
 
 
 def _reliable(own: pl.DataFrame) -> pl.DataFrame:
@@ -253,8 +252,9 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     if point is None and found.of_best[AVERAGE_PRECISION] is None:
         return None
     name = isolated(found.best) if "truth" in found.asked.classes else "score"
+    asked = ("threshold", "Which threshold")
     if point is None:
-        return Answer("threshold", "Which threshold", f"No threshold of {name} has {target}", ".")
+        return Answer(*asked, f"No threshold of {name} has {target}", ".")
     relation = "≤" if found.asked.ascending else "≥"
     finding = f"Alert at {name} {relation} {found.threshold_text(point['threshold'])} ({target}): "
     alerts, right = (
@@ -263,7 +263,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     if point["predicted_rate"] == 1 and found.options.target == LARGEST_F1:
         finding = "No threshold does better than an alert on every row"
         numbers = f", {right} of 1,000 right ({target})."
-        return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))
+        return Answer(*asked, finding, numbers, list(_of_threshold(found)))
     hits = text.rounded_percent(point["recall"])
     such, also = "", ""
     if found.options.calibration.odds is not None:
@@ -273,7 +273,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
         such = " such"
     does = f"{alerts} alerts per 1,000{such} rows, {right} right"
     numbers = f"{does}; {hits} of positives found."
-    return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)), also)
+    return Answer(*asked, finding, numbers, list(_of_threshold(found)), also)
 
 
 def _count_text(count: float) -> str:
@@ -285,7 +285,7 @@ def _target_text(found: Evaluation) -> str:
     return "as asked" if target.criterion == "threshold" else text.criterion_text(target)
 
 
-def of_threshold(found: Evaluation) -> Iterator[str]:
+def _of_threshold(found: Evaluation) -> Iterator[str]:
     """Yield how the threshold was chosen, and what that does to new rows."""
     target = found.options.target
     if target == LARGEST_F1:

@@ -68,7 +68,7 @@ def said_of(row: dict[str, Any]) -> str:
         return str(standing)
     if standing == SMALL:
         return status_text(row["status"])
+    if standing != UNTESTED:
+        return ""
     of_others = row["status"] in BELIEVED and row["test"] in FEW
-    return (
-        f"{OTHERS if of_others else ''}{status_text(row['test'])}" if standing == UNTESTED else ""
-    )
+    return f"{OTHERS if of_others else ''}{status_text(row['test'])}"
