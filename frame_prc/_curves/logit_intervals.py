@@ -39,8 +39,8 @@ MOST_FLAGGED = 0.1
 # Statuses that say so: of positives, or of clusters that hold some; and those of either class.
 FEW_OF_POSITIVES = ("few_positives", "few_clusters")
 FEW = (*FEW_OF_POSITIVES, "few_negatives", "few_rows")
-# What limits take a variance to be more, where clusters may make terms of second order large.
-OF_SQUARES = "of_squares"
+# What limits take the bias to be, and a variance to be more: clusters may make these large.
+MOST_BIAS, OF_SQUARES = "most_bias", "of_squares"
 # Of a model whose scores have at most two values, as predictions have.
 FEW_SCORES = "few_scores"
 # Statuses of intervals and tests that can be believed.

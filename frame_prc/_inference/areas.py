@@ -131,8 +131,8 @@ class AveragePrecision(Measure):
         return _bias(of, calibrates=self.calibration is not None)
 
     @property
-    def bias_of_clusters(self) -> pl.Expr:
-        """The bias: clusters multiply the part of each class as they do its variance.
+    def most_bias(self) -> pl.Expr:
+        """The bias, where clusters multiply the part of each class as they do its variance.
 
         If they have a level of their own, leaving out one after the other finds about as much, in
         simulations. Where all have the same prevalence at each score it finds less, down to the

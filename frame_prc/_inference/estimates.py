@@ -18,6 +18,7 @@ from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
     FEW_SCORES,
+    MOST_BIAS,
     OF_SQUARES,
     SHORTFALL,
     shows_spread,
@@ -180,7 +181,7 @@ class Estimates:
         LazyFrame
             ``segment``, the sizes, ``status, estimate, shortfall, variance, n_effective, n_trials,
             bias`` (see :func:`frame_prc._inference.measure.spreads`), ``few_negatives``,
-            ``of_squares``, what limits take the variance to be more, and
+            ``most_bias, of_squares``, what limits take the bias and added variance to be, and
             ``n_dropped`` where missing values are dropped. With clusters, the effective number
             counts clusters, and that of trials is the number of positives over what clusters
             multiply the variance by. With calibration also ``reference_prevalence``.
@@ -193,8 +194,8 @@ class Estimates:
         """Return the same, which is not kept."""
         areas = self.areas()
         if not self.ranking.rows.clustered:
-            plain = areas.with_columns(pl.lit(0.0).alias(OF_SQUARES), n_trials="n_effective")
-            return self._with_few(plain)
+            alone = {MOST_BIAS: pl.col("bias"), OF_SQUARES: pl.lit(0.0)}
+            return self._with_few(areas.with_columns(n_trials="n_effective", **alone))
         totals = {
             "variance": _SQUARES,
             **effective_clusters(self.measure),
@@ -354,14 +355,20 @@ def _times() -> list[pl.Expr]:
 
 
 def _of_second_order(measure: Measure) -> dict[str, pl.Expr]:
-    """Return the bias with clusters, and what limits take the variance to be more.
+    """Return the bias with clusters, and what limits allow for: a larger one, and more variance.
 
-    The bias is the mean of terms that are squares. They may be one of a normal number at worst,
-    whose variance is twice the square of its mean; rows by themselves have many.
+    The bias, a second moment too, is multiplied as the variance is, unless terms cancel in that.
+    It is the mean of terms that are squares. They may be one of a normal number at worst, whose
+    variance is twice the square of its mean; rows by themselves have many.
     """
-    bias, of_rows = measure.bias_of_clusters, pl.col("bias")
-    more = (2 * (bias**2 - of_rows**2)).clip(lower_bound=0.0)
-    return {"bias": bias, OF_SQUARES: more.fill_null(0.0)}
+    of_rows, most = pl.col("bias"), measure.most_bias
+    more = (2 * (most**2 - of_rows**2)).clip(lower_bound=0.0)
+    bias = of_rows * pl.col("n_by_rows") / pl.col("n_trials")
+    return {
+        "bias": bias,
+        MOST_BIAS: pl.max_horizontal(most, bias),
+        OF_SQUARES: more.fill_null(0.0),
+    }
 
 
 def on_negatives(influence: str) -> pl.Expr:

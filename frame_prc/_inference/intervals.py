@@ -23,6 +23,7 @@ import polars as pl
 from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
+    MOST_BIAS,
     OF_SQUARES,
     RANDOM,
     SHORTFALL,
@@ -116,7 +117,7 @@ def with_interval(
     Of so many ``replicates`` the variance is known no better than of as many rows.
 
     A table has ``n_pos, status, shortfall, n_effective`` and ``random_average_precision``, and
-    unless the interval is Boyd's also ``variance, n_trials, bias``, and with clusters
+    unless the interval is Boyd's also ``variance, n_trials, most_bias``, and with clusters
     ``of_squares``, which the limits add to the variance.
     """
     area, shortfall, n = pl.col(ESTIMATE), pl.col(SHORTFALL), pl.col("n_effective")
@@ -165,16 +166,16 @@ def _lower_without_bias(measure: Measure | None) -> pl.Expr:
     The bias is null where it is not known. The upper limit stays, so the interval covers more, not
     less, where the bias is badly estimated.
     """
-    bias, low, less = pl.col("bias"), pl.col("ci_low"), unbiased()
+    bias, low, less = pl.col(MOST_BIAS), pl.col("ci_low"), unbiased(MOST_BIAS)
     lower = _logit_limits(less, 1 - less, measure)["ci_low"]
     return pl.when((bias > 0) & (lower < low)).then(lower).otherwise(low).alias("ci_low")
 
 
-def unbiased() -> pl.Expr:
+def unbiased(bias: str = "bias") -> pl.Expr:
     """Return a measure less its bias: the average precision of few rows is too high on average."""
     # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
     least, most = pl.col(ESTIMATE) / 10, 1 - pl.col(SHORTFALL) / 10
-    less = pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0)
+    less = pl.col(ESTIMATE) - pl.col(bias).fill_null(0.0)
     return pl.max_horizontal(pl.min_horizontal(less, most), least)
 
 

@@ -280,9 +280,9 @@ class Measure(ABC):
         return pl.col("variance")
 
     @property
-    def bias_of_clusters(self) -> pl.Expr:
-        """The bias, of ``bias``, that of rows: clusters multiply it as they do the variance."""
-        return pl.col("bias") * pl.col("n_by_rows") / pl.col("n_trials")
+    def most_bias(self) -> pl.Expr:
+        """The bias that clusters may make of ``bias``, that of rows."""
+        return pl.col("bias")
 
     @property
     def few(self) -> str:

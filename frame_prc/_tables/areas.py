@@ -17,7 +17,14 @@ from frame_prc._curves.areas import (
     tie_bounds,
 )
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, N_EFFECTIVE, OF_SQUARES, RANDOM
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    INTERVAL,
+    MOST_BIAS,
+    N_EFFECTIVE,
+    OF_SQUARES,
+    RANDOM,
+)
 from frame_prc._inference import areas as area
 from frame_prc._inference.chance import with_partial_chance, with_random
 from frame_prc._inference.estimates import Estimates, with_few_scores
@@ -124,7 +131,7 @@ class AveragePrecision(Table):
 
 # Of an average precision: what an interval is made of.
 _ESTIMATE = (
-    "shortfall", "variance", "n_effective", "n_trials", "bias", OF_SQUARES,
+    "shortfall", "variance", "n_effective", "n_trials", MOST_BIAS, OF_SQUARES,
     "few_negatives", RANDOM,
 )  # fmt: skip
 _ROUNDING = 1e-12
@@ -245,7 +252,7 @@ class Areas(Table):
             "variance": pl.col("drawn") * pl.col("slope") ** 2,
             "n_effective": pl.col("n_effective") * counted,
             "n_trials": pl.col("n_trials") * counted,
-            "bias": pl.lit(None, pl.Float64),
+            MOST_BIAS: pl.lit(None, pl.Float64),
             OF_SQUARES: pl.lit(0.0),
             RANDOM: pl.lit(None, pl.Float64),
         }

@@ -27,6 +27,7 @@ from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
     INTERVAL,
+    MOST_BIAS,
     N_EFFECTIVE,
     OF_SQUARES,
     RANDOM,
@@ -399,7 +400,7 @@ def _macro(
         of_squares=pl.col(OF_SQUARES) / square,
         bias=pl.col("bias") / pl.col("n_defined"),
         n_trials=pl.lit(None, pl.Float64),
-    )
+    ).with_columns(pl.col("bias").alias(MOST_BIAS))
     table = with_interval(
         totals, interval, of=AVERAGE_PRECISION, of_segments=False, clustered=rows.clustered
     )

@@ -107,6 +107,24 @@ def of_clusters(
     return pl.DataFrame({"draw": draw, "truth": truth, "cluster": names} | scores)
 
 
+# --- users who have a level of their own ---------------------------------------------------------
+
+
+def of_users(
+    random: np.random.Generator, draws: int, users: int, size: int, prevalence: float
+) -> pl.DataFrame:
+    """Draw rows of users, whose level is nearly all of the variance of scores, by equal models."""
+    user = np.repeat(np.arange(draws * users), size)
+    truth = random.random(user.size) < prevalence
+    alike, scores = random.standard_normal(draws * users), {}
+    for model in ("a", "b"):
+        level = (alike + random.standard_normal(draws * users)) / 2**0.5
+        noise = random.standard_normal(user.size)
+        scores[model] = 1.8 * level[user] + 0.45 * noise + 1.5 * truth
+    columns = {"draw": user // users, "truth": truth, "cluster": user}
+    return pl.DataFrame(columns | scores)
+
+
 # --- a thinly sampled stratum ------------------------------------------------------------------
 
 

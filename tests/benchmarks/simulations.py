@@ -136,7 +136,7 @@ def areas() -> Iterator[Row]:
         ]
         yield from each(f"at a prevalence of {reference}", cells, average_precision)
     yield from sampled_negatives()
-    yield from negatives_in_clusters()
+    yield from in_clusters()
     yield from thinly_sampled()
 
 
@@ -159,24 +159,39 @@ def sampled_negatives() -> Iterator[Row]:
         yield from (said | row for row in judged(found, "average_precision", cell.area()))
 
 
-def negatives_in_clusters() -> Iterator[Row]:
-    """Yield intervals and equal models where each positive stands alone, and no negative does."""
+def in_clusters() -> Iterator[Row]:
+    """Yield intervals and equal models where rows of a cluster are scored alike.
+
+    Each positive stands alone, and no negative does; or users have rows of both classes.
+    """
     for positives, clusters in ((50, 40), (200, 20), (200, 40), (200, 100)):
-        random, rows = np.random.default_rng(0), positives + clusters * sampled.SIZE
+        random = np.random.default_rng(0)
         # Many positives, and as many negatives beside each, have the area of the population.
         many = sampled.of_clusters(random, 1, 20_000, 20_000 * clusters // positives)
-        area = many.prc.average_precision("truth", "a")["average_precision"].item()
         df = sampled.of_clusters(random, MOST_DRAWS, positives, clusters)
-        ev = df.prc.evaluate("truth", ["a", "b"], by="draw", cluster="cluster", ci=LEVEL)
-        said = {"prevalence": round(positives / rows, 3), "AP": round(area, 3)}
-        said |= {"positives": positives, "rows": f"negatives in {clusters} clusters of 20"}
-        said |= {"what": "average precision", "draws": MOST_DRAWS}
-        found = ev.average_precision().filter(model="a")
-        yield from (said | row for row in judged(found, "average_precision", area))
-        said["what"] = "equal models"
-        differs = {"rejects": pl.col("p_value") < 1 - LEVEL}
-        compared_ = ev.compare_models()
-        yield from (said | row for row in judged(compared_, "difference", 0.0, **differs))
+        yield from _in_clusters(f"negatives in {clusters} clusters of 20", many, df)
+    for users, size, prevalence in (
+        (25, 10, 0.3), (40, 10, 0.3), (100, 10, 0.3), (300, 10, 0.3), (40, 40, 0.3), (100, 40, 0.05)
+    ):  # fmt: skip
+        random = np.random.default_rng(0)
+        many = sampled.of_users(random, 1, 40_000, size, prevalence)
+        draws = min(MOST_DRAWS, ROWS_OF_CELL // (2 * users * size))
+        df = sampled.of_users(random, draws, users, size, prevalence)
+        yield from _in_clusters(f"{users} users of {size} rows with levels of their own", many, df)
+
+
+def _in_clusters(name: str, many: pl.DataFrame, df: pl.DataFrame) -> Iterator[Row]:
+    area = many.prc.average_precision("truth", "a")["average_precision"].item()
+    ev = df.prc.evaluate("truth", ["a", "b"], by="draw", cluster="cluster", ci=LEVEL)
+    draws, prevalence = df["draw"].n_unique(), df["truth"].mean()
+    said = {"prevalence": round(prevalence, 3), "AP": round(area, 3), "rows": name, "draws": draws}
+    said |= {"positives": round(prevalence * df.height / draws), "what": "average precision"}
+    found = ev.average_precision().filter(model="a")
+    yield from (said | row for row in judged(found, "average_precision", area))
+    said["what"] = "equal models"
+    differs = {"rejects": pl.col("p_value") < 1 - LEVEL}
+    compared_ = ev.compare_models()
+    yield from (said | row for row in judged(compared_, "difference", 0.0, **differs))
 
 
 def thinly_sampled() -> Iterator[Row]:

@@ -101,14 +101,13 @@ ACCURACY = {
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
 
 
-def spread_of(positives: int, times: int) -> pl.DataFrame:
-    """Return positives and negatives in turn, so many times each, in clusters of their own."""
+def spread_of(positives: int) -> pl.DataFrame:
+    """Return positives and negatives in turn, each a cluster of its own."""
     rows = pl.DataFrame({"truth": [1, 0] * positives, "score": range(2 * positives, 0, -1)})
-    one = rows.with_columns(user=pl.int_range(pl.len()))
-    return pl.concat([one] * times)
+    return rows.with_columns(user=pl.int_range(pl.len()))
 
 
-def quantile_of(row: dict[str, Any], df: pl.DataFrame, times: int = 1) -> float:
+def quantile_of(row: dict[str, Any], df: pl.DataFrame) -> float:
     """Return how many standard errors an interval reaches on the logit scale.
 
     It reaches up from the area; where that end is rounded to 1, down from the area less its bias.
@@ -116,7 +115,7 @@ def quantile_of(row: dict[str, Any], df: pl.DataFrame, times: int = 1) -> float:
     area, end = row["average_precision"], row["ci_high"]
     if end == 1:
         rows = segments(df.select("truth", "score"), None)[()]
-        area, end = area - times * float(oracle.bias(rows)), row["ci_low"]
+        area, end = area - float(oracle.bias(rows)), row["ci_low"]
     reach = math.log(end) - math.log1p(-end) - math.log(area / (1 - area))
     return abs(reach) * area * (1 - area) / row["std_error"]
 
@@ -126,18 +125,17 @@ def quantile_of(row: dict[str, Any], df: pl.DataFrame, times: int = 1) -> float:
 @pytest.mark.parametrize("cluster", [None, "user"])
 @pytest.mark.parametrize("ci", LEVELS)
 def test_width_is_that_of_students_t_by_scipy(kind, degrees, cluster, ci):
-    times = 2 if cluster else 1
-    df = spread_of(degrees + 1, times)
+    df = spread_of(degrees + 1)
     found = interval_of(kind, df, ci=ci, cluster=cluster).row(0, named=True)
     exact = stats.t.isf((1 - ci) / 2, degrees) * math.sqrt((degrees + 1) / degrees)
     within = ACCURACY[degrees][ci > 0.95]
-    assert quantile_of(found, df, times) == pytest.approx(exact, rel=within)
+    assert quantile_of(found, df) == pytest.approx(exact, rel=within)
 
 
 @every_kind
 @pytest.mark.parametrize("ci", LEVELS)
 def test_width_of_weighted_rows_is_that_of_students_t_by_scipy(kind, ci):
-    df = spread_of(30, times=1).with_columns(weight=1.0 + pl.int_range(pl.len()) % 7)
+    df = spread_of(30).with_columns(weight=1.0 + pl.int_range(pl.len()) % 7)
     positives = df.filter(pl.col("truth") == 1)["weight"]
     effective = positives.sum() ** 2 / (positives**2).sum()  # 24.3
     found = interval_of(kind, df, ci=ci).row(0, named=True)
@@ -150,7 +148,7 @@ def test_width_of_weighted_rows_is_that_of_students_t_by_scipy(kind, ci):
 @pytest.mark.parametrize("ci", LEVELS)
 def test_so_many_errors_hold_the_level_if_they_are_students(kind, degrees, ci):
     """An estimate over its error is Student's t, but for what the error divides squares by."""
-    df = spread_of(degrees + 1, times=1)
+    df = spread_of(degrees + 1)
     found = quantile_of(interval_of(kind, df, ci=ci).row(0, named=True), df)
     beyond = 2 * stats.t.sf(found * math.sqrt(degrees / (degrees + 1)), degrees)
     if degrees >= 8:
@@ -162,7 +160,7 @@ def test_so_many_errors_hold_the_level_if_they_are_students(kind, degrees, ci):
 @every_kind
 @pytest.mark.parametrize(("positives", "within"), [(9, 2e-3), (20, 5e-4), (50, 1e-4)])
 def test_p_value_is_that_of_students_t_by_scipy(kind, positives, within):
-    base = spread_of(positives, times=1)
+    base = spread_of(positives)
     other = base.with_columns(score=pl.when(pl.col("user") % 5 > 0).then("score").otherwise(0))
     parts = [base.with_columns(side=pl.lit("a")), other.with_columns(side=pl.lit("b"))]
     df = pl.concat(parts)

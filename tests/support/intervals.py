@@ -52,7 +52,8 @@ def expected_interval(
     quantile = oracle.student_quantile(ci, effective - 1)
     error, bias = math.sqrt(variance), 0.0
     if len({row.weight for row in rows}) == 1 and by_rows > 1 and negatives:
-        bias = float(oracle.bias(rows) if clusters is None else oracle.cluster_bias(rows, clusters))
+        bias = float(oracle.bias(rows) * by_rows / trials)
+        bias = bias if clusters is None else max(bias, oracle.cluster_bias(rows, clusters))
     reach = quantile * oracle.student_error(error, effective)
     if clusters is not None:
         reach *= math.sqrt(1 + oracle.of_squares(rows, clusters) / variance)
