@@ -26,6 +26,7 @@ from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.differences import sums_of_decisions
+from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.heavy_rows import sums_of_weights
 from frame_prc._inference.measure import BIAS, Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
@@ -440,9 +441,10 @@ def _over_clusters(measures: Sequence[Measure]) -> dict[str, nw.Expr]:
     sums |= {f"{name}_squares": (amount * amount).sum() for name, amount in amounts.items()}
     for i in range(len(measures)):
         influence, moved = nw.col(f"influence_{i}"), nw.col(f"influence_on_negatives_{i}")
-        sums |= {f"alone_{i}": (influence * influence).sum(), f"moved_{i}": moved.sum()}
-        for weight, part in (("pos", influence - moved), ("neg", moved)):
-            sums[f"{weight}_moved_{i}"] = (part * part).sum()
+        of_positives = influence - moved
+        sums[f"alone_{i}"] = (influence * influence).sum()
+        added = (of_positives * of_positives, moved * moved, moved)
+        sums |= {f"{name}_{i}": one.sum() for name, one in zip(OF_CLASSES, added, strict=True)}
     return sums
 
 

@@ -34,7 +34,6 @@ from frame_prc._request.specs import OF_PROBABILITIES, Target
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import DROPPED, Rows, read
-from frame_prc._rows.rules import SUMS
 
 
 def empty(engine: Engine, native: Any, request: Request) -> pl.DataFrame:
@@ -106,8 +105,7 @@ class Elsewhere:
             for place in range(len(counted)):
                 numbers = _effective_clusters(known, place)
                 numbers[f"n_effective_{place}"] = numbers.pop("n_effective")
-                parts = {f"{name}_{place}": one for name, one in _of_classes(place).items()}
-                shared = shared.with_columns(**numbers, **parts)
+                shared = shared.with_columns(**numbers)
         return of_models, _numbered(shared, of_models[0].ranking)
 
     def side_by_side(self, rows: Rows, measure: Measure) -> list[Estimates]:
@@ -234,21 +232,9 @@ def _of_measure(table: pl.DataFrame, measure: Measure, place: int) -> pl.DataFra
 
 def _of_clusters(measure: Measure, place: int) -> list[pl.Expr]:
     """Return what clusters tell of a measure: the variance, and what it rests on."""
-    told = _effective_clusters(measure, place) | _of_classes(place)
-    return [
-        pl.col(f"alone_{place}").alias("variance"),
-        *(value.alias(name) for name, value in told.items()),
-    ]
-
-
-def _of_classes(place: int) -> dict[str, pl.Expr]:
-    """Return what the clusters of each class tell."""
-    moved = pl.col(f"moved_{place}")
-    found = {"moved": moved}
-    for name, weight in zip(OF_CLASSES, SUMS, strict=False):
-        units = effective_number(pl.col(f"{weight}_total"), pl.col(f"{weight}_squares"))
-        found[name] = pl.col(f"{weight}_moved_{place}") - (moved**2 / units).fill_nan(0.0)
-    return found
+    numbers = [value.alias(name) for name, value in _effective_clusters(measure, place).items()]
+    parts = [pl.col(f"{name}_{place}").alias(name) for name in OF_CLASSES]
+    return [pl.col(f"alone_{place}").alias("variance"), *numbers, *parts]
 
 
 def _effective_clusters(measure: Measure, place: int) -> dict[str, pl.Expr]:

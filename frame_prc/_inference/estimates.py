@@ -81,8 +81,8 @@ _ROUNDING_OF_K = 1e-9
 _FEW_BINS = 2
 # The effective number of clusters that hold negatives.
 NEGATIVE_CLUSTERS = "negative_clusters"
-# What the clusters of each class add to the variance, around the mean of its rows; and the sum of
-# the influences of negatives, which is minus that of positives.
+# What the clusters of each class add to the variance; and the sum of the influences of negatives,
+# which is minus that of positives.
 OF_CLASSES = ("clustered_positives", "clustered_negatives", "moved")
 _SUMMED = ("influence", "influence_on_negatives")
 _SQUARES = in_order(pl.col("influence") ** 2)
@@ -209,12 +209,11 @@ class Estimates:
         by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
         defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
-        table = table.with_columns(variance=self.measure.variance_of_clusters)
+        table = table.with_columns(_times(), variance=self.measure.variance_of_clusters)
         table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
         as_rows = pl.col("n_by_rows") * pl.col("variance_by_rows") / pl.col("variance")
         trials = as_rows.fill_nan(None).clip("n_effective", "n_by_rows")
         found = table.with_columns(n_trials=trials.fill_null(pl.col("n_effective")))
-        found = found.with_columns(_times())
         return self._with_few(found.with_columns(**_of_second_order(self.measure)))
 
     def _with_few(self, table: pl.LazyFrame) -> pl.LazyFrame:
@@ -336,20 +335,20 @@ def unbiased_variance(measure: Measure) -> pl.Expr:
 
 
 def _times() -> list[pl.Expr]:
-    """Return what clusters multiply the variance of each class by, at least 1."""
-    of_negatives, moved = pl.col("of_negatives"), pl.col("moved")
-    by_rows = {
-        "n_by_rows": pl.col("variance_by_rows") - of_negatives,
-        "n_negative": of_negatives,
-    }
+    """Return what clusters multiply the variance of each class around its mean by, at least 1."""
+    of_negatives, area = pl.col("of_negatives"), (pl.col(ESTIMATE), pl.col(SHORTFALL))
+    of_positives = pl.col("variance_by_rows") - of_negatives
+    numbers = (("n_by_rows", "n_effective"), ("n_negative", NEGATIVE_CLUSTERS))
     found = []
-    for name, of_class, (n, squares) in zip(
-        TIMES_OF_CLUSTERS, OF_CLASSES, by_rows.items(), strict=False
+    for name, by_rows, of_class, (rows, clusters) in zip(
+        TIMES_OF_CLUSTERS, (of_positives, of_negatives), OF_CLASSES, numbers, strict=False
     ):
-        own = squares - moved**2 / pl.col(n)
-        area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
-        has_spread = pl.all_horizontal(shows_spread(one, *area) for one in (own, pl.col(of_class)))
-        times = (pl.col(of_class) / own).clip(lower_bound=1.0)
+        parts = [
+            squares - (pl.col("moved") ** 2 / pl.col(n)).fill_nan(0.0)
+            for squares, n in ((by_rows, rows), (pl.col(of_class), clusters))
+        ]
+        has_spread = pl.all_horizontal(shows_spread(part, *area) for part in parts)
+        times = (parts[1] / parts[0]).clip(lower_bound=1.0)
         found.append(pl.when(has_spread).then(times).otherwise(1.0).alias(name))
     return found
 
@@ -380,12 +379,8 @@ def on_negatives(influence: str) -> pl.Expr:
 def of_classes(influence: str) -> dict[str, pl.Expr]:
     """Return what the clusters of each class tell, from the sums of clusters."""
     moved = pl.col(f"{influence}_on_negatives")
-    found = {"moved": in_order(moved)}
-    parts = ((pl.col(influence) - moved, "pos"), (moved, "neg"))
-    for name, (part, weight) in zip(OF_CLASSES, parts, strict=False):
-        units = effective(pl.col(weight))
-        found[name] = in_order(part**2) - (in_order(moved) ** 2 / units).fill_nan(0.0)
-    return found
+    sums = ((pl.col(influence) - moved) ** 2, moved**2, moved)
+    return {name: in_order(one) for name, one in zip(OF_CLASSES, sums, strict=True)}
 
 
 def effective_clusters(measure: Measure, below: str = "below") -> dict[str, pl.Expr]:
