@@ -268,6 +268,7 @@ def _curve(
 
 
 def _most_points(sizes: Sequence[int], room: int) -> int:
+    """Return the limit of points per line at which the lines fit, given their full sizes."""
     left = len(sizes)
     for size in sorted(sizes):
         if size * left > room:

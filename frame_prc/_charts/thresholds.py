@@ -264,6 +264,7 @@ def _of_line(line: int | None) -> Any:
 
 
 def _folded(chart: Any, measures: tuple[str, ...] = MEASURES) -> Any:
+    """Return a row per measure; precision is undefined where nothing is predicted positive."""
     folded = chart.transform_fold(list(measures), as_=["measure", "value"])
     return folded.transform_filter("isValid(datum.value)")
 

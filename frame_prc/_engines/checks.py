@@ -21,12 +21,12 @@ class Checks:
     """The rules that rows are held to, and whether their ``pos_label=`` occurs."""
 
     columns: Columns
-    of_rows: list[rules.Rule[nw.Expr]]
+    row_rules: list[rules.Rule[nw.Expr]]
 
     def row_problem(self) -> nw.Expr:
         """Return the error of the first rule that a row breaks, as text, or null."""
         problem = nw.lit(None, nw.String)
-        for rule in reversed(self.of_rows):
+        for rule in reversed(self.row_rules):
             text = _text(rule.error("a row"), rule.value)
             problem = nw.when(rule.broken).then(text).otherwise(problem)
         return problem
@@ -43,7 +43,7 @@ class Checks:
     def totals(self) -> dict[str, nw.Expr]:
         """Return aggregates that show all problems at once, for `raise_first`."""
         found = {} if self._label is None else self._label_totals()
-        for place, rule in enumerate(self.of_rows):
+        for place, rule in enumerate(self.row_rules):
             broken = nw.when(rule.broken)
             found[f"rows_{place}"] = broken.then(1).otherwise(0).sum()
             if rule.value is not None:
@@ -53,7 +53,7 @@ class Checks:
 
     def raise_first(self, found: dict[str, Any]) -> None:
         """Raise the first error that the totals show."""
-        for place, rule in enumerate(self.of_rows):
+        for place, rule in enumerate(self.row_rules):
             if count := found[f"rows_{place}"]:
                 rows = f"{count} row" if count == 1 else f"{count} rows"
                 raise rule.error(rows, _span(found.get(f"low_{place}"), found.get(f"high_{place}")))

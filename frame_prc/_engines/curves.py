@@ -242,12 +242,12 @@ def auc(
     """Return one row per segment and method."""
     [whole] = rows.count(engine, frame, request, [*outputs, rows.ORDER], bins)
     counted, calibration = cut(whole), looked_up(calibration, whole)
-    grown = {
+    added = {
         method: nw.when(nw.col("grows")).then(areas.STEP_AREAS[method](nw.col)).fill_null(0.0)
         for method in spec.methods
     }
     sums: dict[str, nw.Expr] = {method: total(nw.col(method)) for method in spec.methods}
-    steps = _steps(counted, spec, calibration).with_columns(**grown)
+    steps = _steps(counted, spec, calibration).with_columns(**added)
     totals = rows.by_segment(steps, counted, sums)
     low, high = spec.recall_range or (0.0, 1.0)
     width = high - low if spec.standardised else 1.0

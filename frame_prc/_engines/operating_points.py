@@ -140,6 +140,7 @@ def _is_retrieved(target: Target, counted: rows.Counted) -> nw.Expr:
 
 
 def _held(target: Target, counted: rows.Counted) -> float:
+    """Return a threshold rounded to the dtype of scores."""
     dtype = pl.Float32 if rows.level_dtype(counted.columns) == nw.Float32 else pl.Float64
     held: float = pl.Series([target.value], dtype=pl.Float64).cast(dtype).item()
     return held + 0.0  # not -0.0

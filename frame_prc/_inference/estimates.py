@@ -337,6 +337,11 @@ def unbiased_variance(measure: Measure) -> pl.Expr:
     return pl.when((m.round() > 1) & spread).then(variance)
 
 
+def widened_variance(measure: Measure) -> pl.Expr:
+    """Return the variance that limits and tests take it to be: more, with some clusters."""
+    return unbiased_variance(measure) + pl.col(OF_SQUARES)
+
+
 def _times() -> list[pl.Expr]:
     """Return what clusters multiply the variance of each class around its mean by, at least 1."""
     of_negatives, area = pl.col("of_negatives"), (pl.col(ESTIMATE), pl.col(SHORTFALL))

@@ -310,7 +310,7 @@ class Measure(ABC):
 
     @abstractmethod
     def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
-        """Return the points that its sums need, in parts of whole segments."""
+        """Return the points that its sums need; of single rows, a part for each class."""
 
     def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return what is added up over the points of each segment."""
@@ -319,7 +319,7 @@ class Measure(ABC):
     def sums_of_parts(
         self, parts: Sequence[pl.LazyFrame], ranking: Ranking
     ) -> Sequence[pl.LazyFrame]:
-        """Return the same for parts, which have the points of whole segments."""
+        """Return the same for parts: all points, or single rows of each class."""
         return [self.sums_at(part, ranking) for part in parts]
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Keys of rows in memory: narrow ones of 64 bits, and how keys are sorted at once.
+"""Keys of rows in memory: narrow ones of 64 bits, how keys are sorted, and sums of their weights.
 
 Narrow keys leave out low bits of the scores to have room. Two scores of a segment may then come
 together: their rows share a slot. The few that do are looked at again, with all bits of their
@@ -324,7 +324,8 @@ def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) ->
 # --- running sums of weights ---------------------------------------------------------------------
 
 # Weights are looked up, added up and left out part by part, in the order of the rows: a part stays
-# in the processor's cache, and the memory of one serves for the next.
+# in the processor's cache, and the memory of one serves for the next. The order is that in which
+# Polars adds them up: the digits are the same.
 
 
 @dataclass(frozen=True)

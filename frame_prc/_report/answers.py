@@ -220,6 +220,7 @@ def _tests_of_best(found: Evaluation) -> pl.DataFrame:
 
 
 def _sides(own: pl.DataFrame, found: Evaluation) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the tests that show the best model to be better, and worse, the clearest first."""
     shown = _reliable(own).filter(pl.col("p_adjusted") < found.alpha)
     better = shown.filter(pl.col("difference") > 0).sort("difference", descending=True)
     return better, shown.filter(pl.col("difference") < 0).sort("difference")

@@ -47,7 +47,7 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross
 _STARTS = 0.05  # the recall below which precision jumps
 
 
-# --- what pictures share: axes, colours of models, _dots with intervals ---------------------------
+# --- what pictures share: axes, colours of models, dots with intervals ---------------------------
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,9 @@ def measured_of(
     check_probabilities(request, names)
     held = _held(asked, at, names)
     if calibrate is not None and _CALIBRATED not in names:
-        only = f"calibrate= with measure={_CALIBRATED!r}"
+        only = f"calibrate= with {_CALIBRATED!r} among them"
+        if len(names) == 1:
+            only = f"calibrate= with measure={_CALIBRATED!r}"
         raise OptionError(f"calibrate= is given with {asked}", only)
     return [
         specs.Measured(name, options.compared_at(calibrate))

@@ -14,7 +14,7 @@ from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
-    unbiased_variance,
+    widened_variance,
     with_few_scores,
 )
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
@@ -274,7 +274,7 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     """Return the area of each segment, with its logit and the logit's standard error if known."""
     table, m = estimates.table(), pl.col("n_effective")
     inside = (_AREA > 0) & (_SHORTFALL > 0)
-    std_error = unbiased_variance(estimates.measure).sqrt()
+    std_error = widened_variance(estimates.measure).sqrt()
     odds = (
         pl.lit(None, pl.Float64)
         if estimates.measure.calibration is None

@@ -25,12 +25,20 @@ from statistics import NormalDist
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, INTERVAL, RANDOM, SHORTFALL
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    FEW_POSITIVES,
+    INTERVAL,
+    MOST_BIAS,
+    OF_SQUARES,
+    RANDOM,
+    SHORTFALL,
+)
 from frame_prc._formulas import normal_quantile, told_by
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
-    unbiased_variance,
+    widened_variance,
     with_few_scores,
 )
 from frame_prc._inference.intervals import (
@@ -70,7 +78,7 @@ class SizeForWidth(Table):
         table = Estimates.of(rows, measure).keyed()
         found = table.with_columns(
             value=ESTIMATE,
-            std_error=unbiased_variance(measure).sqrt(),
+            std_error=widened_variance(measure).sqrt(),
             status=status_of(measure, clustered=rows.clustered),
         ).with_columns(measure.values("value") + measure.lengths("std_error"))
         needed = _with_needed(found, 2 * normal_quantile(self.level) / self.width, rows)
@@ -230,6 +238,13 @@ def _part_of_judge() -> pl.Expr:
     return pl.when(helps.fill_null(value=False)).then(steady).otherwise(0.0)
 
 
+def _of_fewer_squares() -> list[pl.Expr]:
+    """Return what limits allow for with clusters, as much less as the variance is."""
+    left = (pl.col("variance") / pl.col("alone")).fill_nan(1.0)
+    most = pl.col("bias") + (pl.col(MOST_BIAS) - pl.col("bias")) * left
+    return [most.alias(MOST_BIAS), pl.col(OF_SQUARES) * left]
+
+
 def _powered(table: pl.LazyFrame) -> pl.LazyFrame:
     """Return estimates with the judge's part in them."""
     helps, labels = _LAMBDA > 0, pl.col("n_effective")
@@ -252,6 +267,7 @@ def _powered(table: pl.LazyFrame) -> pl.LazyFrame:
             alone="variance",
             n_trials=pl.when(~helps).then("n_trials"),
         )
+        .with_columns(_of_fewer_squares())
         .with_columns(n_effective=pl.when(helps).then(rests_on).otherwise(labels))
         .with_columns(
             (pl.col("n") * (pl.col("alone") / pl.col("variance")))

@@ -13,7 +13,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
-    unbiased_variance,
+    widened_variance,
     with_few_scores,
 )
 from frame_prc._inference.intervals import check_method, unbiased
@@ -84,7 +84,7 @@ class Shrunken(Table):
             value=pl.col(ESTIMATE),
             rows=m,
             unbiased=unbiased(),
-            variance=unbiased_variance(measure),
+            variance=widened_variance(measure),
             misplaced=m * pl.min_horizontal(ESTIMATE, SHORTFALL),
         )
 

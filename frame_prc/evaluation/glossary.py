@@ -150,6 +150,8 @@ def with_options(function: Callable[..., Any]) -> str:
         for name in entry.partition("\n")[0].split(", ")
     }
     described = dict.fromkeys(texts[n] for n in signature(function).parameters if n in texts)
+    if described and not section:
+        section = _HEADING
     return "".join([head, section, "\n".join(described), *others])
 
 

@@ -133,6 +133,19 @@ def test_width_is_that_of_students_t_by_scipy(kind, degrees, cluster, ci):
 
 
 @every_kind
+@pytest.mark.parametrize("degrees", [4, 8, 19])
+def test_width_with_clusters_is_that_of_students_t_by_scipy(kind, degrees):
+    twice = pl.concat([spread_of(degrees + 1)] * 2)
+    found = interval_of(kind, twice, cluster="user").row(0, named=True)
+    rows = segments(twice.select("truth", "score"), None)[()]
+    users = twice["user"].to_list()
+    more = oracle.of_squares(rows, users) / float(oracle.variance(rows, users))
+    exact = stats.t.isf(0.025, degrees) * math.sqrt((degrees + 1) / degrees * (1 + more))
+    assert more > 0
+    assert quantile_of(found, twice) == pytest.approx(exact, rel=ACCURACY[degrees][0])
+
+
+@every_kind
 @pytest.mark.parametrize("ci", LEVELS)
 def test_width_of_weighted_rows_is_that_of_students_t_by_scipy(kind, ci):
     df = spread_of(30).with_columns(weight=1.0 + pl.int_range(pl.len()) % 7)

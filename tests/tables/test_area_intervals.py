@@ -35,7 +35,8 @@ def sample(n: int) -> pl.DataFrame:
     "roles", [{}, {"weight": "w"}, {"cluster": "day"}, {"thresholds": 5}], ids=str
 )
 def test_the_step_area_has_the_interval_of_the_average_precision(kind, roles):
-    share = pl.col("score").clip(-1, 2) / 4 + 0.3
+    level = pl.col("day") * 7 % 5 / 12  # days of its own, which widen the interval
+    share = pl.col("score").clip(-1, 2) / 8 + 0.3 + level
     df = sample(150).with_columns(segment=pl.col("day") % 3, w=pl.col("day") % 2 + 1.0, score=share)
     asked = {"by": "segment", "ci": 0.9, **roles, "details": True}
     known = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **asked))

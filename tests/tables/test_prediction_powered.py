@@ -43,6 +43,17 @@ def unbiased(df, truth):
 
 
 @every_kind
+def test_a_judge_narrows_the_interval_of_clusters_with_levels_of_their_own(kind):
+    df = judged(labelled=300, n=600).with_columns(pl.col("score") + pl.col("day") % 8)
+    found = powered(kind, df, cluster="day")
+    alone = df.filter("labelled").prc.average_precision(
+        "truth", "score", by="group", ci=0.95, cluster="day"
+    )
+    width, usual = (t["ci_high"] - t["ci_low"] for t in (found, alone))
+    assert (width < 0.98 * usual).all()
+
+
+@every_kind
 @pytest.mark.parametrize("cluster", [None, "day"])
 def test_value_and_error_are_those_of_their_parts(kind, cluster):
     df = judged(labelled=120, n=300)
