@@ -137,6 +137,7 @@ def areas() -> Iterator[Row]:
         yield from each(f"at a prevalence of {reference}", cells, average_precision)
     yield from sampled_negatives()
     yield from in_clusters()
+    yield from segments_of_users()
     yield from thinly_sampled()
 
 
@@ -178,6 +179,24 @@ def in_clusters() -> Iterator[Row]:
         draws = min(MOST_DRAWS, ROWS_OF_CELL // (2 * users * size))
         df = sampled.of_users(random, draws, users, size, prevalence)
         yield from _in_clusters(f"{users} users of {size} rows with levels of their own", many, df)
+
+
+def segments_of_users() -> Iterator[Row]:
+    """Yield the test of equal segments, each of so many users."""
+    for users, size, prevalence in ((40, 10, 0.3), (100, 10, 0.3), (100, 40, 0.05)):
+        draws = MOST_DRAWS if size == 10 else MOST_DRAWS // 5  # noqa: PLR2004 - of short cells
+        df = sampled.of_users(np.random.default_rng(0), 6 * draws, users, size, prevalence)
+        places = {"segment": pl.col("draw") % 6, "draw": pl.col("draw") // 6}
+        found = df.with_columns(**places).prc.heterogeneity(
+            "truth", "a", by="segment", model="draw", cluster="cluster"
+        )
+        said = {"what": "6 equal segments", "prevalence": prevalence, "draws": draws}
+        said |= {"positives": round(users * size * prevalence)}
+        said |= {"rows": f"each {users} users of {size} rows with levels of their own"}
+        for (status,), rows in found.group_by("status", maintain_order=True):
+            rejects = rows.select((pl.col("p_value") < 1 - LEVEL).mean()).item()
+            share = rows.height / found.height
+            yield said | {"status": status, "of draws": share, "rejects": rejects}
 
 
 def _in_clusters(name: str, many: pl.DataFrame, df: pl.DataFrame) -> Iterator[Row]:
