@@ -184,7 +184,7 @@ def in_clusters() -> Iterator[Row]:
 def segments_of_users() -> Iterator[Row]:
     """Yield the test of equal segments, each of so many users."""
     for users, size, prevalence in ((40, 10, 0.3), (100, 10, 0.3), (100, 40, 0.05)):
-        draws = MOST_DRAWS if size == 10 else MOST_DRAWS // 5  # noqa: PLR2004 - of short cells
+        draws = MOST_DRAWS if size == 10 else MOST_DRAWS // 5
         df = sampled.of_users(np.random.default_rng(0), 6 * draws, users, size, prevalence)
         places = {"segment": pl.col("draw") % 6, "draw": pl.col("draw") // 6}
         found = df.with_columns(**places).prc.heterogeneity(
