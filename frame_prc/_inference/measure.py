@@ -316,11 +316,10 @@ class Measure(ABC):
         """Return what is added up over the points of each segment."""
         return sums_of(self.influences_of(points, Dialect(ranking)), ranking, self)
 
-    def sums_of_parts(
-        self, parts: Sequence[pl.LazyFrame], ranking: Ranking
-    ) -> Sequence[pl.LazyFrame]:
-        """Return the same for parts: all points, or single rows of each class."""
-        return [self.sums_at(part, ranking) for part in parts]
+    def sums_of_parts(self, parts: Sequence[pl.LazyFrame], ranking: Ranking) -> pl.LazyFrame:
+        """Return the same from the parts that its points come in: here there is one."""
+        [points] = parts
+        return self.sums_at(points, ranking)
 
     @abstractmethod
     def influences_of(self, points: Any, of: Dialect) -> Any:
@@ -428,7 +427,7 @@ def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
 
 def spreads_at(parts: Sequence[pl.LazyFrame], ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return the same from the points that its sums need."""
-    [sums] = measure.sums_of_parts(parts, ranking)
+    sums = measure.sums_of_parts(parts, ranking)
     return ranking.rows.windowed(spreads_of(sums, ranking, measure))
 
 

@@ -132,15 +132,13 @@ class MeanLoss(TiedMeasure):
         """Whether the best segment is the first from above."""
         return LOSSES[self.of].higher_is_better
 
-    def sums_of_parts(
-        self, parts: Sequence[pl.LazyFrame], ranking: Ranking
-    ) -> Sequence[pl.LazyFrame]:
+    def sums_of_parts(self, parts: Sequence[pl.LazyFrame], ranking: Ranking) -> pl.LazyFrame:
         """Return what is added up over the scores of each segment; of single rows, by class."""
         if not are_single(ranking, self.summed_points):
             return super().sums_of_parts(parts, ranking)
         of = Dialect(ranking)
         classes = ranking.rows.once(ranking.rows.windowed(_moments(parts, self.loss, of)))
-        return [_sums_of_classes(self.beside_rate(_with_means(classes, of), of))]
+        return _sums_of_classes(self.beside_rate(_with_means(classes, of), of))
 
     def beside_rate(self, table: Any, of: Dialect) -> Any:  # noqa: ARG002 - of a ratio
         """Return the measure and its influences, from those of the mean of its loss."""
