@@ -10,7 +10,6 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
-from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, CurveFrame, Extras, read_curve
 from frame_prc._curves.logit_intervals import BELIEVED, limits_of_share, moments_of_clusters
 from frame_prc._execution import has_numpy
@@ -141,8 +140,9 @@ class EvaluatedSegments:
     @cached_property
     def finite_scores(self) -> pl.Series:
         """The finite scores of all segments, each once, in ascending order."""
-        scores = Counts().finished(self.given).collect()["threshold"].cast(pl.Float64)
-        return scores.filter(scores.is_finite()).unique().sort()
+        scores = self.given.used().select(pl.col("score").cast(pl.Float64)).collect()["score"]
+        # Sorted first: the others of sorted numbers are told apart from their neighbours.
+        return scores.filter(scores.is_finite()).sort().unique().sort()
 
     def of(self, table: Table) -> pl.DataFrame:
         """Return ``line`` and the columns of a table."""
@@ -193,11 +193,8 @@ class EvaluatedSegments:
     def _reference(self) -> Calibration | None:
         if REFERENCE not in self.table.columns:
             return None
-        known = self.table.drop_nulls(REFERENCE)
-        one = known[REFERENCE].unique()
-        if one.len() == 1 and 0 < one[0] < 1:  # of models on the same rows, compared in pairs
-            return Calibration.at(one[0])
-        return same_reference(known.lazy(), key_names(has_models(self.keys)))
+        known = self.table.drop_nulls(REFERENCE).lazy()
+        return same_reference(known, key_names(has_models(self.keys)), computed=True)
 
     def likely_worst(self) -> pl.DataFrame:
         """Return the keys of the segment of each model that is likeliest the worst, if known."""

@@ -152,8 +152,17 @@ def scales_of(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
     )
 
 
-def same_reference(segments: pl.LazyFrame, model: list[str]) -> Calibration:
-    """Return what calibrates other rows of a model to the reference of its ``segments``."""
+def same_reference(
+    segments: pl.LazyFrame, model: list[str], *, computed: bool = False
+) -> Calibration:
+    """Return what calibrates other rows of a model to the reference of its ``segments``.
+
+    If these are computed, it is a number where models have the same: what that makes is kept.
+    """
+    if computed:
+        known = segments.select(pl.col(REFERENCE).drop_nulls().unique()).collect().to_series()
+        if known.len() == 1 and 0 < known[0] < 1:
+            return Calibration.at(known[0])
     first = [one.first() for one in _reference_at(REFERENCE)]
     return Calibration(
         table=segments.group_by(model).agg(first) if model else segments.select(first)

@@ -98,6 +98,12 @@ class AveragePrecision(Measure):
         return pl.col(RANDOM if self.calibration is None else REFERENCE)
 
     @property
+    def is_of_rows(self) -> bool:
+        """Whether the rows alone tell it: their segments may set the reference."""
+        at = self.calibration
+        return at is None or (at.table is None and at.given is None)
+
+    @property
     def kept(self) -> Sequence[str]:
         """The reference of a calibrated area."""
         return [] if self.calibration is None else [REFERENCE, "reference_odds"]

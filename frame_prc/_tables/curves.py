@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_prc._curves.calibration import SCALE, SCALES, deployed_share, scales_of
 from frame_prc._curves.counts import Counts
-from frame_prc._curves.curve import AT_RECALL, CURVE, points
+from frame_prc._curves.curve import AT_RECALL, CURVE
 from frame_prc._curves.logit_intervals import (
     FEW_OF_POSITIVES,
     FEW_POSITIVES,
@@ -27,6 +27,7 @@ from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, status_of
 from frame_prc._lazy import aggregated, in_order, join, left_join, mean_in_order, over
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.running_sums import HITS, running
 from frame_prc._request.specs import Calibration, Draws
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
@@ -142,7 +143,7 @@ class RecallGrid(Table):
         number = pl.col("segment").cast(pl.Int64)
         wanted = every.with_columns(wanted=pl.col(AT_RECALL) - _RECALL_ROUNDING, number=number)
         hits = _hits(ranking).with_columns(recall=recall(_TP, _POSITIVES), number=number)
-        found = wanted.join_asof(
+        reached = wanted.join_asof(
             hits.drop("segment"),
             left_on="wanted",
             right_on="recall",
@@ -151,6 +152,7 @@ class RecallGrid(Table):
             check_sortedness=False,
             coalesce=False,
         )
+        found = ranking.with_score(reached)
         columns = {
             "threshold": pl.col("score").cast(ranking.threshold_dtype),
             "fn": _POSITIVES - _TP,
@@ -173,8 +175,8 @@ class RecallGrid(Table):
 
 def _hits(ranking: Ranking) -> pl.LazyFrame:
     """Return the points at which the true positives of a segment grow, in ranking order."""
-    curve = ranking.with_score(points(ranking))
-    return curve.filter((_TP.shift(1) < _TP) & ~pl.col("opens"))
+    hits = running(ranking, HITS).filter(ranking.retrieved())
+    return hits.filter((_TP.shift(1) < _TP) & ~pl.col("opens"))
 
 
 # --- reliability -------------------------------------------------------------------------------

@@ -211,7 +211,8 @@ class Summary(Table):
     def _of_all(self, segments: pl.LazyFrame, rows: Rows) -> Calibration:
         """Return the calibration of all rows, to the highest prevalence of their segments."""
         if self.calibration.highest and self._shows(*_AT_REFERENCE):
-            return same_reference(segments, rows.model_keys)
+            computed = rows.many_in_memory and rows.kept is not None
+            return same_reference(segments, rows.model_keys, computed=computed)
         return self.calibration
 
     def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
