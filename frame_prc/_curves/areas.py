@@ -55,6 +55,12 @@ def _interpolated(col: Col) -> Any:
     return _along_step(col, col("low"), col("slope"))
 
 
+def step_shortfall(col: Col) -> Any:
+    """Return how much a step falls short of precision 1 up to its own recall."""
+    tp, fp = col("tp"), col("fp")
+    return (col("high") - col("low")) / col("positives") * (fp / (tp + fp))
+
+
 def interpolated_shortfall(col: Col) -> Any:
     """Return how much a step of the whole interpolated curve falls short of precision 1."""
     fp_a = col("fp_a")
@@ -236,12 +242,30 @@ def sized_areas(
     ranking: Ranking, calibration: Calibration | None = None, top: Top | None = None
 ) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
-    weighted, kept = ranking.rows.columns.weighted, kept_of(calibration)
-    grown = ranking.rows.windowed(steps(ranking, ["step"], calibration=calibration, top=top))
-    areas = areas_of(grown, ["step"], weighted=weighted, calibrated=bool(kept), **kept)
+    areas = area_of(ranking, "step", calibration, top)
     area = _normalised(pl.col("step"), top).alias(AVERAGE_PRECISION)
-    table = areas.select("segment", *_SIZES, area, *kept)
+    table = areas.select("segment", *_SIZES, area, *kept_of(calibration))
     return ranking.segments.with_keys(ranking.with_dropped(table))
+
+
+def area_of(
+    ranking: Ranking,
+    method: Method,
+    calibration: Calibration | None = None,
+    top: Top | None = None,
+    **aggregates: pl.Expr,
+) -> pl.LazyFrame:
+    """Return ``segment, positives, negatives``, an area, its reference, and other aggregates."""
+    grown = ranking.rows.windowed(steps(ranking, [method], calibration=calibration, top=top))
+    kept, weighted = kept_of(calibration), ranking.rows.columns.weighted
+    found = {**kept, **aggregates}
+    return areas_of(grown, [method], weighted=weighted, calibrated=bool(kept), **found)
+
+
+def shortfall_of(step: Callable[[Col], Any]) -> pl.Expr:
+    """Return how much an area falls short of 1, from how much each of its steps does."""
+    never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
+    return total(pl.when(~_OPENS).then(step(pl.col))) + never
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
+from frame_prc._curves.areas import AVERAGE_PRECISION, area_of, shortfall_of, step_shortfall
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibrated, with_reference
 from frame_prc._curves.logit_intervals import ESTIMATE, RANDOM, SHORTFALL
 from frame_prc._formulas import above_average
@@ -66,11 +66,9 @@ from frame_prc._inference.measure import (
     TiedMeasure,
 )
 from frame_prc._lazy import cached
-from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import CORNERS, HITS, running
 from frame_prc._request.specs import PARTIAL_ROC_AUC
-from frame_prc._request.values import Bins
-from frame_prc._rows.rows import Rows
 
 # --- average precision -------------------------------------------------------------------------
 
@@ -153,10 +151,11 @@ class AveragePrecision(Measure):
         ]
         return pl.col("bias") + pl.sum_horizontal(added)
 
-    def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
-        """Return the keys and sizes of each segment, and its area."""
-        areas = sized_areas(rank(rows, bins, scored=False), self.calibration)
-        return areas.rename({AVERAGE_PRECISION: ESTIMATE})
+    def valued(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the sizes of each segment and its area, and its reference if there is one."""
+        short = shortfall_of(step_shortfall)
+        found = area_of(ranking, "step", self.calibration, shortfall=short)
+        return found.rename({"step": ESTIMATE})
 
 
 def _bias(of: Dialect, *, calibrates: bool) -> tuple[Any, Any]:
@@ -270,6 +269,10 @@ class RocAuc(TiedMeasure):
         """One half."""
         return pl.lit(0.5)
 
+    def valued(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the sizes of each segment, and its area."""
+        return area_of(ranking, "roc").rename({"roc": ESTIMATE})
+
     def influences_of(self, points: Any, of: Dialect) -> Any:
         """Return the scores, with the influence of their rows."""
         gain, positives, negatives = of.cols("gain", "positives", "negatives")
@@ -325,6 +328,7 @@ class PartialRocAuc(RocAuc):
 
     fpr: float = 0.1
     name = PARTIAL_ROC_AUC
+    valued = Measure.valued
 
     @property
     def lowest(self) -> float:

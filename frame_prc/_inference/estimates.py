@@ -30,6 +30,8 @@ from frame_prc._inference.heavy_rows import OF_HEAVY, of_heavy
 from frame_prc._inference.intervals import with_levels
 from frame_prc._inference.measure import (
     IS_FEW,
+    NEGATIVES,
+    POSITIVES,
     TIMES_OF_CLUSTERS,
     Measure,
     TiedMeasure,
@@ -284,6 +286,26 @@ def _at_shared_points(estimates: Sequence[Estimates], ranking: Ranking) -> list[
             spread = spreads_at(parts_of(measure.summed_points), ranking, measure)
         found.append(replace(one, spread=spread))
     return found
+
+
+def values_of_each(
+    rows: Rows, measures: Sequence[Measure], *, scored: bool = False
+) -> tuple[Ranking, list[pl.LazyFrame]]:
+    """Return a ranking of rows, and the table of each measure without what only intervals need."""
+    if rows.elsewhere is not None:
+        found = Estimates.of_each(rows, measures)
+        return found[0].ranking, [one.table() for one in found]
+    # Single rows have their scores beside them.
+    scored = scored or (any(one.scored for one in measures) and bool(rows.carried(squares=False)))
+    highest = (one.calibration for one in measures if one.calibration is not None)
+    ranking = rank(rows, scored=scored, at=next(highest, None))
+    if rows.kept is None:  # measures share points
+        ranking = replace(ranking, rows=replace(rows, kept={}))
+    tables = []
+    for measure in measures:
+        sized = measure.valued(ranking).with_columns(sizes(POSITIVES, NEGATIVES))
+        tables.append(ranking.with_dropped(sized.with_columns(measure.status.alias("status"))))
+    return ranking, tables
 
 
 def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:

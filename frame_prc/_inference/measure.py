@@ -332,13 +332,16 @@ class Measure(ABC):
         """
         return of.lib.lit(0.0), of.lib.lit(0.0)
 
+    def valued(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return ``segment, positives, negatives, estimate``, and what is kept, of each segment."""
+        return spreads(ranking, self)
+
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
-        squares = not rows.columns.lacks_squares
-        ranking = rank(rows, bins, squares=squares, scored=self.scored)
-        found = spreads(ranking, self)
-        sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
-        return ranking.segments.with_keys(ranking.with_dropped(sized))
+        ranking = rank(rows, bins, scored=self.scored, at=self.calibration)
+        sized = self.valued(ranking).with_columns(sizes(POSITIVES, NEGATIVES))
+        found = sized.select("segment", "n", "n_pos", "prevalence", "status", ESTIMATE)
+        return ranking.segments.with_keys(ranking.with_dropped(found))
 
     @property
     def chance(self) -> pl.Expr:

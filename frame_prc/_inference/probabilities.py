@@ -9,7 +9,7 @@ from their mean: those from another value follow from them, and nothing cancels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -137,8 +137,19 @@ class MeanLoss(TiedMeasure):
         if not are_single(ranking, self.summed_points):
             return super().sums_of_parts(parts, ranking)
         of = Dialect(ranking)
-        classes = ranking.rows.once(ranking.rows.windowed(_moments(parts, self.loss, of)))
+        sums = _sums_over_rows(parts, self.loss, of, _SUMS | _POWERS)
+        classes = ranking.rows.once(ranking.rows.windowed(sums))
         return _sums_of_classes(self.beside_rate(_with_means(classes, of), of))
+
+    def valued(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the sizes of each segment, and the mean of its rows, which need no order."""
+        if not are_single(ranking, self.summed_points):
+            return super().valued(ranking)
+        of, rows = Dialect(ranking), ranking.segments.numbered(ranking.rows.used())
+        parts = [rows.filter(one) for one in ("truth", ~pl.col("truth"))]
+        sums = ranking.rows.once(_sums_over_rows(parts, self.loss, of, _SUMS))
+        found: pl.LazyFrame = self.beside_rate(_with_means(sums, of), of)
+        return found.with_columns(pl.when(self.is_defined).then(ESTIMATE).alias(ESTIMATE))
 
     def beside_rate(self, table: Any, of: Dialect) -> Any:  # noqa: ARG002 - of a ratio
         """Return the measure and its influences, from those of the mean of its loss."""
@@ -271,8 +282,22 @@ def _probability(score: Any) -> Any:
 # --- sums of single rows -------------------------------------------------------------------------
 
 
-def _moments(classes: Sequence[pl.LazyFrame], loss: str, of: Dialect) -> pl.LazyFrame:
-    """Return the sums of the losses of each class, and of powers of their deviations."""
+_ROWS, _SHARE, _VARIANCE = pl.len().cast(pl.Int64), pl.col("share"), pl.col("share").var(ddof=0)
+_TOTAL = pl.col("coarse").sum() + pl.col("fine").sum()
+# What is summed over the rows of a class, by what follows its name: losses, exactly, in any order,
+_SUMS = {"": _ROWS, "_share": _TOTAL, "_left": _ROWS * _SCALE - _TOTAL}
+# and powers of their deviations.
+_POWERS = {
+    "_2": _ROWS * _VARIANCE,
+    "_3": _ROWS * _VARIANCE**1.5 * _SHARE.skew(),
+    "_4": _ROWS * _VARIANCE**2 * _SHARE.kurtosis(fisher=False),
+}
+
+
+def _sums_over_rows(
+    classes: Sequence[pl.LazyFrame], loss: str, of: Dialect, sums: Mapping[str, pl.Expr]
+) -> pl.LazyFrame:
+    """Return sums over the rows of each class, of which a segment may have none."""
     on_positive, on_negative, *_ = _losses(loss, of)
     table = of.ranking.segments.table.select("segment").sort("segment")
     shares = (("positives", on_positive), ("negatives", on_negative))
@@ -280,24 +305,11 @@ def _moments(classes: Sequence[pl.LazyFrame], loss: str, of: Dialect) -> pl.Lazy
         scored = rows.with_columns(probability=_probability(pl.col("score")))
         costs = scored.select("segment", share=share)
         parts = zip(("coarse", "fine"), exact_parts(pl.col("share") * _SCALE), strict=True)
-        losses = costs.with_columns(**dict(parts)).set_sorted("segment")
-        table = segment_join(table, losses.group_by("segment").agg(_powers(name)))
-    # A segment may lack a class, and deviations of equal losses have no shape.
+        losses = costs.with_columns(**dict(parts)).group_by("segment")
+        own = losses.agg(one.alias(f"{name}{of_class}") for of_class, one in sums.items())
+        table = segment_join(table, own)
+    # Deviations of equal losses have no shape.
     return table.with_columns(cs.float().fill_nan(0.0)).fill_null(0)
-
-
-def _powers(name: str) -> list[pl.Expr]:
-    """Return the sums over the rows of a class."""
-    n, share = pl.len().cast(pl.Int64), pl.col("share")
-    variance, coarse, fine = share.var(ddof=0), pl.col("coarse").sum(), pl.col("fine").sum()
-    return [
-        n.alias(name),
-        (coarse + fine).alias(f"{name}_share"),
-        (n * _SCALE - coarse - fine).alias(f"{name}_left"),
-        (n * variance).alias(f"{name}_2"),
-        (n * variance**1.5 * share.skew()).alias(f"{name}_3"),
-        (n * variance**2 * share.kurtosis(fisher=False)).alias(f"{name}_4"),
-    ]
 
 
 def _with_means(classes: pl.LazyFrame, of: Dialect) -> pl.LazyFrame:

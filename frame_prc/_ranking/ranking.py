@@ -13,6 +13,7 @@ from frame_prc._ranking import narrow_keys
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, Scale, most_segments
 from frame_prc._ranking.segments import Segments, key_bounds, numbered_segments
+from frame_prc._request.specs import Calibration
 from frame_prc._request.values import Bins, threshold_dtype
 from frame_prc._rows.columns import Column
 from frame_prc._rows.rows import DROPPED, Rows
@@ -153,8 +154,11 @@ def rank(
     numbered: bool = False,
     clusters: bool = False,
     scored: bool = True,
+    at: Calibration | None = None,
 ) -> Ranking:
-    """Return rows with their rank keys, and their segments."""
+    """Return rows with their rank keys, and their segments; areas may be calibrated ``at``."""
+    # Only segments with enough rows, by weights and squares, set the highest prevalence.
+    squares |= at is not None and at.highest
     how = {
         "squares": squares and rows.columns.needs_squares,
         "numbered": numbered,

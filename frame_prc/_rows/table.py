@@ -16,6 +16,8 @@ from frame_prc._rows.columns import grouping_name
 from frame_prc._rows.rows import Rows, dropped
 from frame_prc._rows.rules import probability_rules
 
+_ENDS = ("_low", "_high")
+
 
 class Table(ABC):
     """A result with one or more rows per segment: its columns, and how they are computed.
@@ -72,6 +74,11 @@ class Table(ABC):
         shown = [name for name in outputs if name not in (*counted, *hidden, "status")]
         status = ["status"] if "status" in outputs else []
         return [*shown, *counted, *status]
+
+    def unlimited(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a finished table without the limits of intervals."""
+        limits = [name for name in self.outputs if name.removesuffix("_adjusted").endswith(_ENDS)]
+        return table.drop(limits, strict=False)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:

@@ -97,7 +97,8 @@ class Averages(Table):
             return Estimates.of(rows, measure, self.bins).keyed()
         if self.top is None:
             return measure.of_segments(rows, self.bins)
-        areas = sized_areas(rank(rows, self.bins, scored=False), measure.calibration, self.top)
+        ranking = rank(rows, self.bins, scored=False, at=measure.calibration)
+        areas = sized_areas(ranking, measure.calibration, self.top)
         return areas.rename({self.measured.name: ESTIMATE})
 
     def _named(self, table: pl.LazyFrame) -> pl.LazyFrame:

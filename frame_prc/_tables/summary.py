@@ -16,6 +16,7 @@ from frame_prc._curves.areas import (
     UNDEFINED,
     areas_of,
     interpolated_shortfall,
+    shortfall_of,
     steps,
 )
 from frame_prc._curves.calibration import (
@@ -33,13 +34,14 @@ from frame_prc._curves.logit_intervals import (
     RANDOM,
 )
 from frame_prc._curves.operating_points import operating_points
-from frame_prc._formulas import sizes, total
+from frame_prc._formulas import sizes
 from frame_prc._inference.areas import AveragePrecision
 from frame_prc._inference.chance import with_lift, with_normalised, with_random
 from frame_prc._inference.estimates import (
     Estimates,
     effective_clusters,
     measure_of,
+    values_of_each,
     with_few_scores,
 )
 from frame_prc._inference.intervals import (
@@ -72,6 +74,7 @@ def interval_of(measure: str) -> tuple[str, ...]:
 # What the mean of segments needs of each measure that has an interval.
 _WORKING = ("shortfall", "bias", OF_SQUARES, "n_effective")
 _MUCH = 1.5
+_USUAL = 0.95  # the level of intervals that are not shown
 _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
     CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
@@ -101,7 +104,7 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 class Summary(Table):
     """One row per segment; ``overall`` adds one for all rows and one for the mean of segments."""
 
-    interval: Interval
+    interval: Interval | None
     overall: bool
     calibration: Calibration
     segments: SegmentsAre = "fixed"
@@ -121,24 +124,32 @@ class Summary(Table):
     def outputs(self) -> Sequence[str]:
         """The columns other than keys: of the measures of the curve those that are asked for."""
         level, undefined = ((LEVEL,), (UNDEFINED,)) if self.overall else ((), ())
-        beside = [one for name in self.measure_names for one in (name, *interval_of(name))]
-        shrunken = _SHRUNKEN if self.shrink else ()
+        beside = [one for name in self.measure_names for one in (name, *self._limits_of(name))]
         left_out = {*MEASURES, *interval_of(CALIBRATED)}.difference(self.measures, ["lift"])
         if CALIBRATED in self.measures:
-            left_out -= {*interval_of(CALIBRATED)}
+            left_out -= {*self._limits_of(CALIBRATED)}
+        if self.interval is None:
+            left_out |= {N_EFFECTIVE, *INTERVAL}
         scorecard = [name for name in _SCORECARD if name not in left_out]
-        return (*level, *scorecard, *beside, *shrunken, *undefined, "status")
+        return (*level, *scorecard, *beside, *self._shrunken, *undefined, "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         # With the level of each row, the lift would make the table too wide for a terminal.
-        limits = _SHRUNKEN if self.shrink else ("ci_low", "ci_high")
+        limits = self._shrunken or INTERVAL[1:]
         at_first = (*self.leading, "n", "n_pos", AVERAGE_PRECISION, *limits)
         beside = () if self.overall or self.shrink else ("lift",)
         of_measures = [name for measure in self.measures for name in interval_of(measure)[1:]]
         shown = (*at_first, *beside, *self.measures, *of_measures)
         return [name for name in self.outputs if name not in shown]
+
+    def _limits_of(self, measure: str) -> Sequence[str]:
+        return () if self.interval is None else interval_of(measure)
+
+    @property
+    def _shrunken(self) -> Sequence[str]:
+        return _SHRUNKEN[: 1 if self.interval is None else None] if self.shrink else ()
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -157,11 +168,9 @@ class Summary(Table):
         # An interval below chance says so.
         shown = {RANDOM, *self.outputs} - {CALIBRATED}
         means = [name for name in _MEASURES if name in shown]
+        means += [AVERAGE_PRECISION] if self.interval is None else [AVERAGE_PRECISION, "shortfall"]
         reference = [REFERENCE] if REFERENCE in self.outputs else []
-        return [
-            mean_in_order(pl.col(AVERAGE_PRECISION, "shortfall", *means)),
-            *(pl.col(name).max() for name in reference),
-        ]
+        return [mean_in_order(pl.col(means)), *(pl.col(name).max() for name in reference)]
 
     def _shows(self, *names: str) -> bool:
         """Return whether some of the measures are asked for; all are with ``details=True``."""
@@ -181,14 +190,15 @@ class Summary(Table):
             segments = rows.once(self._with_shrunken(segments, rows))
         table = self._with_overall(segments, rows) if self.overall else segments
         for measure in self._others:
-            std_error, *limits = interval_of(measure.name)
-            values, lengths = measure.values(measure.name, *limits), measure.lengths(std_error)
+            errors, limits = self._limits_of(measure.name)[:1], self._limits_of(measure.name)[1:]
+            values, lengths = measure.values(measure.name, *limits), measure.lengths(*errors)
             table = table.with_columns(values + lengths)
-        return with_few_scores(table, rows)
+        return table if self.interval is None else with_few_scores(table, rows)
 
     def _with_shrunken(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Add what the average precision of each segment probably is, given those of the others."""
-        table = Shrunken(Measured("average_precision"), self.interval.level).of(rows)
+        level = _USUAL if self.interval is None else self.interval.level
+        table = Shrunken(Measured("average_precision"), level).of(rows)
         limits = {name: f"shrunk{name.removeprefix('ci')}" for name in ("ci_low", "ci_high")}
         own = table.select(*rows.keys, "shrunk", "ci_low", "ci_high", reason="status")
         found = left_join(segments, own.rename(limits), rows.keys)
@@ -203,7 +213,7 @@ class Summary(Table):
         mean = "macro" if self.segments == "fixed" else "macro_sampled"
         levels = {"segment": segments, "pooled": pooled, mean: self._mean(segments, rows)}
         if self.shrink:  # these lean on no others
-            alone = dict(zip(_SHRUNKEN, (AVERAGE_PRECISION, "ci_low", "ci_high"), strict=True))
+            alone = dict(zip(self._shrunken, (AVERAGE_PRECISION, *INTERVAL[1:]), strict=False))
             levels |= {name: levels[name].with_columns(**alone) for name in ("pooled", mean)}
         named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
         return pl.concat(named, how="diagonal", parallel=False)
@@ -217,6 +227,9 @@ class Summary(Table):
 
     def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Return the mean of the segments of each model, with the interval of each measure."""
+        if self.interval is None:
+            values = [measure.name for measure in self._others]
+            return _means(segments, rows, *self._means, mean_in_order(pl.col(values)))
         of = _macro if self.segments == "fixed" else _macro_sampled
         macro = partial(of, rows=rows, interval=self.interval, means=self._means)
         table = macro(segments, measure=AveragePrecision())
@@ -240,54 +253,76 @@ class Summary(Table):
         table = table.with_columns(positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"))
         for other in others:
             table = segment_join(table, other)
-        if self._shows(CALIBRATED) and CALIBRATED not in self.unasked:
-            few = pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives")
-            table = table.with_columns(few)
-        beside = with_lift(with_random(table, ranking, ["segment"]))
+        table = with_lift(with_random(table, ranking, ["segment"]))
         areas = [name for name in _NORMALISED if self._shows(f"normalised_{name}")]
         if areas:
-            beside = with_normalised(beside, of=areas, weighted=rows.columns.weighted)
-        table = with_interval(beside, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered)
+            table = with_normalised(table, of=areas, weighted=rows.columns.weighted)
+        working: list[str] = []
+        if self.interval is not None:
+            if self._shows(CALIBRATED) and CALIBRATED not in self.unasked:
+                few = pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives")
+                table = table.with_columns(few)
+            clustered = rows.clustered
+            table = with_interval(table, self.interval, of=AVERAGE_PRECISION, clustered=clustered)
+            # Without other working columns, whose dtypes vary between rankings.
+            working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
+            working += ["shortfall", "bias", OF_SQUARES]
         for asked in self.beside:
             if asked.name not in self.unasked:
                 table = table.with_columns(status=_worse_status(asked.name))
-        # Without other working columns, whose dtypes vary between rankings.
-        working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
         later = (LEVEL, UNDEFINED, *_SHRUNKEN)
         # All rows and means of segments need these, whether they are shown or not.
         needed = [RANDOM, *([REFERENCE] if self._shows(*_AT_REFERENCE) else [])]
         shown = [name for name in self.outputs if name not in (*later, *needed)]
-        columns = (*rows.keys, *shown, *needed, *DROPPED, "shortfall", "bias", OF_SQUARES, *working)
+        columns = (*rows.keys, *shown, *needed, *DROPPED, *working)
         return ranking.segments.with_keys(table).select(columns)
 
     def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
         """Return the segments, their average precision, and tables of what else is asked for."""
         at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
         measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
-        plain, *others = Estimates.of_each(rows, measures, scored=self._shows(*_BEST))
-        tables = [_table(plain), *map(self._beside, others)]
+        if self.interval is None:
+            ranking, (table, *values) = values_of_each(rows, measures, scored=self._shows(*_BEST))
+            named = zip(measures[1:], values, strict=True)
+            plain = _with_dropped(table.rename({ESTIMATE: AVERAGE_PRECISION}), ranking)
+            tables = [plain, *(_named(table, measure) for measure, table in named)]
+        else:
+            first, *others = Estimates.of_each(rows, measures, scored=self._shows(*_BEST))
+            ranking, limits = first.ranking, self.interval
+            tables = [_table(first), *(_beside(one, limits) for one in others)]
         if self._shows(*_AREAS):
-            tables.append(_areas_of_steps(plain.ranking))
+            tables.append(_areas_of_steps(ranking))
         if self._shows(*_BEST):
-            tables.append(_best_points(plain.ranking))
-        return plain.ranking, tables
+            tables.append(_best_points(ranking))
+        return ranking, tables
 
-    def _beside(self, estimates: Estimates) -> pl.LazyFrame:
-        """Return a measure of each segment, with its interval, under its own names."""
-        measure, clustered = estimates.measure, estimates.ranking.rows.clustered
-        at_chance = _table(estimates).with_columns(measure.chance.alias(RANDOM))
-        table = with_interval(
-            at_chance,
-            self.interval,
-            measure,
-            of=AVERAGE_PRECISION,
-            clustered=clustered,
-        )
-        name = measure.name
-        renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}
-        renamed |= {one: f"{name}_{one}" for one in (*_WORKING, "few_negatives", "status")}
-        own = [column for column in measure.kept if column == REFERENCE]
-        return table.select("segment", *own, *(pl.col(of).alias(to) for of, to in renamed.items()))
+
+def _named(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
+    """Return a measure of each segment, and its status, under its own names."""
+    own = {measure.name: pl.col(ESTIMATE), f"{measure.name}_status": pl.col("status")}
+    return table.select("segment", *_reference_of(measure), **own)
+
+
+def _reference_of(measure: Measure) -> list[str]:
+    return [column for column in measure.kept if column == REFERENCE]
+
+
+def _beside(estimates: Estimates, interval: Interval) -> pl.LazyFrame:
+    """Return a measure of each segment, with its interval, under its own names."""
+    measure, clustered = estimates.measure, estimates.ranking.rows.clustered
+    at_chance = _table(estimates).with_columns(measure.chance.alias(RANDOM))
+    table = with_interval(
+        at_chance,
+        interval,
+        measure,
+        of=AVERAGE_PRECISION,
+        clustered=clustered,
+    )
+    name = measure.name
+    renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}
+    renamed |= {one: f"{name}_{one}" for one in (*_WORKING, "few_negatives", "status")}
+    own = (pl.col(of).alias(to) for of, to in renamed.items())
+    return table.select("segment", *_reference_of(measure), *own)
 
 
 def _worse_status(measure: str) -> pl.Expr:
@@ -311,14 +346,11 @@ def _table(estimates: Estimates) -> pl.LazyFrame:
 
 def _areas_of_steps(ranking: Ranking) -> pl.LazyFrame:
     """Return the areas of each segment that are no estimates."""
-    grown = ranking.rows.windowed(steps(ranking, _METHODS))
-    short = pl.when(~pl.col("opens")).then(interpolated_shortfall(pl.col))
-    never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
     areas = areas_of(
-        grown.with_columns(interpolated_shortfall=short),
+        ranking.rows.windowed(steps(ranking, _METHODS)),
         _METHODS,
         weighted=ranking.rows.columns.weighted,
-        interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
+        interpolated_shortfall=shortfall_of(interpolated_shortfall),
     )
     return areas.drop("positives", "negatives")
 

@@ -403,7 +403,7 @@ class AreaVerbs(Evaluated[FrameT]):
     def summary(
         self,
         *,
-        ci: float = OF_EVALUATION_OR_95,
+        ci: float | None = OF_EVALUATION_OR_95,
         calibrate: float | Literal["highest", "pooled"] | AnyFrame | None = None,
         overall: bool = False,
         segments: SegmentsAre = "fixed",
@@ -490,7 +490,8 @@ class AreaVerbs(Evaluated[FrameT]):
         from frame_prc._tables.summary import MEASURES, Summary
 
         overall = check_option("overall", overall, (True, False))
-        interval = Interval(self._level(ci))
+        level = self._level_or_none(ci)
+        interval = None if level is None else Interval(level)
         if overall:
             check_pooled(self._request)
         reference = given_reference(calibrate) or compared_at(None)
@@ -515,6 +516,7 @@ class AreaVerbs(Evaluated[FrameT]):
         if check_option("shrink", shrink, (False, True)):
             comparisons.check_segments(self._request)
             check_numpy("shrink=True")
-            check_level_of_draws(interval.level)
+            if level is not None:
+                check_level_of_draws(level)
         table = Summary(interval, overall, reference, are, named, beside, shrink, unasked)
         return self._table(table, details=details)

@@ -146,6 +146,10 @@ class Evaluated(Generic[FrameT]):
         """Return the level of an interval that a verb always has: its own, or the evaluation's."""
         return confidence(self._given_level(ci))
 
+    def _level_beside(self, ci: Any) -> float:
+        """Return the level of intervals that stand beside other columns: ``None`` hides them."""
+        return self._level(OF_EVALUATION_OR_95 if ci is None else ci)
+
     def _level_or_none(self, ci: Any, *, has_interval: bool = True) -> float | None:
         """Return the level of an interval if one is asked for.
 
@@ -223,8 +227,15 @@ class Evaluated(Generic[FrameT]):
 
     # --- results -------------------------------------------------------------------------------
 
-    def _table(self, table: Table, asked: Request | None = None, *, details: bool = True) -> FrameT:
-        """Return a table as the kind of frame that the evaluation is of.
+    def _table(
+        self,
+        table: Table,
+        asked: Request | None = None,
+        *,
+        details: bool = True,
+        limits: bool = True,
+    ) -> FrameT:
+        """Return a table, maybe without limits, as the kind of frame that the evaluation is of.
 
         ``asked`` is a request with a role that only this table has.
         """
@@ -239,7 +250,8 @@ class Evaluated(Generic[FrameT]):
             rows = replace(rows, columns=columns)
         check_key_names(rows.columns, reserved)
         made = [*reserved, *rows.columns.request.made_keys]
-        return self._like_frame(source.result(table.finished(rows, details=details), made))
+        found = table.finished(rows, details=details)
+        return self._like_frame(source.result(found if limits else table.unlimited(found), made))
 
     def _table_of_models(
         self,
@@ -247,13 +259,14 @@ class Evaluated(Generic[FrameT]):
         baseline: str | None,
         *,
         details: bool = True,
+        limits: bool = True,
     ) -> FrameT:
         """Return the table that ``make`` makes from a request with the models, and the baseline."""
         asked = self._request
         if asked.model is not None:
-            return self._table_by_model(make, baseline, details=details)
+            return self._table_by_model(make, baseline, details=details, limits=limits)
         wide = replace(asked, side_by_side=True)
-        return self._table(make(asked, baseline), wide, details=details)
+        return self._table(make(asked, baseline), wide, details=details, limits=limits)
 
     def _table_by_model(
         self,
@@ -261,6 +274,7 @@ class Evaluated(Generic[FrameT]):
         baseline: str | None,
         *,
         details: bool,
+        limits: bool,
     ) -> FrameT:
         """Return the table that compares the models of long data, each with rows of its own.
 
@@ -293,7 +307,9 @@ class Evaluated(Generic[FrameT]):
             planned = compared(computed(long)).lazy()
         else:
             planned = long.map_batches(compared, schema=schema)
-        return self._like_frame(source.result(planned, made))
+        return self._like_frame(
+            source.result(planned if limits else sample.unlimited(planned), made)
+        )
 
     def _like_frame(self, result: Any) -> FrameT:
         """Return a result as Narwhals, if the frame is, and with the labels that keys have."""
@@ -330,9 +346,9 @@ class Evaluated(Generic[FrameT]):
         check_request(engine, self._request, refused)
         return engine_plans(engine)
 
-    def _table_of_counts(self, table: Table, engine: Engine, *, details: bool) -> FrameT:
+    def _table_of_counts(self, table: Table, engine: Engine, **shown: bool) -> FrameT:
         """Return a table that rests on the counts of an engine's frame, which are collected."""
-        found = self._of_counts(engine)._table(table, details=details)  # noqa: SLF001 - its own class
+        found = self._of_counts(engine)._table(table, None, **shown)  # noqa: SLF001 - its own class
         return self._like_frame(found)
 
     def _of_counts(self, engine: Engine) -> Evaluated[pl.DataFrame]:

@@ -38,7 +38,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
     def compare_models(
         self,
         *,
-        ci: float = OF_EVALUATION_OR_95,
+        ci: float | None = OF_EVALUATION_OR_95,
         baseline: str | None = None,
         measure: MeasureName | Sequence[MeasureName] | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
@@ -137,7 +137,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         from frame_prc._tables.averages import PairedDifferences
         from frame_prc._tables.compare import Differences
 
-        asked, level = self._request, self._level(ci)
+        asked, level = self._request, self._level_beside(ci)
         comparisons.check_rows(asked)
         held, drawn = given_at(at), draws("permutations", permutations)
         if over is None:
@@ -172,14 +172,15 @@ class ComparisonVerbs(Evaluated[FrameT]):
             found = models_measured(models, measure, calibrate, held)
             return PairedDifferences(Paired(level, names, pairs, key, drawn, tests, found))
 
-        return self._table_of_models(table, baseline, details=details)
+        limits = ci is not None
+        return self._table_of_models(table, baseline, details=details, limits=limits)
 
     @verb
     def compare_segments(
         self,
         *,
         against: Against = "others",
-        ci: float = OF_EVALUATION_OR_95,
+        ci: float | None = OF_EVALUATION_OR_95,
         measure: MeasureName | Sequence[MeasureName] | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         at: Mapping[str, float] | AnyFrame | None = None,
@@ -260,7 +261,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         """
         from frame_prc._tables.compare import ChanceTests, Differences
 
-        asked, level = self._request, self._level(ci)
+        asked, level = self._request, self._level_beside(ci)
         comparisons.check_rows(asked)
         drawn = draws("permutations", permutations)
         if not is_word(against, "random"):
@@ -285,7 +286,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             test = ChanceTest(
                 drawn or Draws(), comparisons.adjustment_alone(adjust, "against='random'")
             )
-            return self._table(ChanceTests(test), details=details)
+            return self._table(ChanceTests(test), details=details, limits=ci is not None)
         compared = comparisons.segments_compared(
             asked,
             level,
@@ -297,4 +298,4 @@ class ComparisonVerbs(Evaluated[FrameT]):
             margin=margin,
             scale=scale,
         )
-        return self._table(Differences(compared), details=details)
+        return self._table(Differences(compared), details=details, limits=ci is not None)

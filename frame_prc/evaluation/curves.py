@@ -230,7 +230,7 @@ class CurveVerbs(Evaluated[FrameT]):
         *,
         bins: int | Sequence[float] = 10,
         strategy: Strategy = "uniform",
-        ci: float = OF_EVALUATION_OR_95,
+        ci: float | None = OF_EVALUATION_OR_95,
         details: bool = False,
     ) -> FrameT:
         """How often rows of like probabilities are positive.
@@ -283,11 +283,12 @@ class CurveVerbs(Evaluated[FrameT]):
         is_quantile = check_option("strategy", strategy, get_args(Strategy)) == "quantile"
         if is_quantile and options.is_list(bins):
             raise OptionError("strategy='quantile' is given with edges in bins=", "one of them")
-        table = Reliability(options.bin_edges(bins), self._level(ci), is_quantile)
+        table = Reliability(options.bin_edges(bins), self._level_beside(ci), is_quantile)
         check_probabilities(self._request, table.measure_names)
+        limits = ci is not None
         if is_quantile and (engine := self._engine):
-            return self._table_of_counts(table, engine, details=details)
-        return self._table(table, details=details)
+            return self._table_of_counts(table, engine, details=details, limits=limits)
+        return self._table(table, details=details, limits=limits)
 
     @verb
     def counts(

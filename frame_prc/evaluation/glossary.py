@@ -96,7 +96,7 @@ calibrate
     The prevalence for ``measure="calibrated_average_precision"``, as in
     :func:`compare_models`.
 ci
-    The level of the intervals.
+    The level of the intervals. In a table ``None`` hides them.
 dark
     Draw light marks on a dark background.
 details

@@ -34,7 +34,7 @@ class SegmentVerbs(Evaluated[FrameT]):
     def heterogeneity(
         self,
         *,
-        ci: float = OF_EVALUATION_OR_95,
+        ci: float | None = OF_EVALUATION_OR_95,
         measure: MeasureName = "calibrated_average_precision",
         calibrate: float | Literal["highest", "pooled"] | None = None,
         at: Mapping[str, float] | AnyFrame | None = None,
@@ -112,18 +112,18 @@ class SegmentVerbs(Evaluated[FrameT]):
 
         check_one_grouping(self._request)
         comparisons.check_segments(self._request)
-        asked, level = self._request, self._level(ci)
+        asked, level = self._request, self._level_beside(ci)
         found = points.measured(asked, measure, calibrate, given_at(at))
         table = Heterogeneity(
             found, level, comparisons.segments_test(test, asked.cluster, found.name)
         )
-        return self._table(table, details=details)
+        return self._table(table, details=details, limits=ci is not None)
 
     @verb
     def shrunk(
         self,
         *,
-        ci: float = OF_EVALUATION_OR_95,
+        ci: float | None = OF_EVALUATION_OR_95,
         measure: MeasureName = "calibrated_average_precision",
         calibrate: float | Literal["highest", "pooled"] | None = None,
         at: Mapping[str, float] | AnyFrame | None = None,
@@ -196,7 +196,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_one_grouping(self._request)
         comparisons.check_segments(self._request)
         check_numpy("shrunk()")
-        level, held = self._level(ci), given_at(at)
+        level, held = self._level_beside(ci), given_at(at)
         check_level_of_draws(level)
         found = points.measured(self._request, measure, calibrate, held)
         points.check_has_better(found.name, "shrunk() ranks segments, and is asked for")
@@ -204,7 +204,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         least = (
             None if below is None else number("below", below, "a value", allowed, lambda _: True)
         )
-        return self._table(Shrunken(found, level, least), details=details)
+        table = Shrunken(found, level, least)
+        return self._table(table, details=details, limits=ci is not None)
 
     @verb
     def sample_size(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -52,9 +52,9 @@ def intervals(frame: Any, by: list[str], weight: str | None = None, **asked: Any
     return _collected(frame_prc.average_precision(frame, "truth", "score", **options))
 
 
-def summary(frame: Any, by: list[str], measures: Sequence[str] | None = None) -> Any:
+def summary(frame: Any, by: list[str], **asked: Any) -> Any:
     """Scorecards by frame_prc."""
-    return _collected(frame_prc.summary(frame, "truth", "score", by=by, measures=measures))
+    return _collected(frame_prc.summary(frame, "truth", "score", by=by, **asked))
 
 
 def both_areas(frame: Any, by: list[str]) -> pl.Series:
@@ -342,9 +342,13 @@ CONTENDERS: dict[str, Contender] = {
     ),
     "ROC AUC": Contender(roc_areas, **_ROC),
     "cluster": Contender(partial(intervals, cluster="user"), gives="else", others=("user",)),
+    "ap, interval": Contender(intervals, gives="else"),
     "summary": Contender(summary, gives="else"),
     "four measures": Contender(
         partial(summary, measures=["roc_auc", "brier", "log_loss"]), gives="else"
+    ),
+    "four measures, no intervals": Contender(
+        partial(summary, measures=["roc_auc", "brier", "log_loss"], ci=None), gives="else"
     ),
     "both areas": Contender(both_areas, **_ROC),
     "counts": Contender(counts, gives="else"),

@@ -116,6 +116,7 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
     weighted = ("ap weighted", "curve weighted", "scikit-learn loop, weighted")
     inputs = ("ap from pandas", "curve from pandas", "ap from Parquet")
     verbs = ("counts", "operating points", "summary", "four measures", "both areas")
+    verbs += ("four measures, no intervals", "ap, interval")
     verbs += ("seven areas", "compare", "cluster")
     bare = (
         "bare ap",
@@ -228,7 +229,12 @@ def targets(kinds: Kinds) -> list[Target]:
         most(
             "summary with ROC AUC, Brier, log loss over AP",
             2.5,
-            _ratio(million("four measures"), ap),
+            _ratio(million("four measures, no intervals"), ap),
+        ),
+        Target(
+            "... with their intervals, over AP with its own",
+            None,
+            _ratio(million("four measures"), million("ap, interval")),
         ),
         most("AP and ROC AUC on one evaluation over AP", 1.3, _ratio(million("both areas"), ap)),
         most("seven areas over AP", 2.5, _ratio(million("seven areas"), ap)),

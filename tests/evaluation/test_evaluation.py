@@ -203,6 +203,30 @@ def test_level_is_for_all_methods_that_have_an_interval():
         ev.average_precision(top=20, ci=0.8)
 
 
+BESIDE_LIMITS = {
+    "average": {"over": "region"},
+    "average_precision": {},
+    "compare_models": {"adjust": "max"},
+    "compare_segments": {},
+    "heterogeneity": {"details": True},
+    "reliability": {"strategy": "quantile"},
+    "shrunk": {},
+    "summary": {"measures": "roc_auc"},
+}
+
+
+@pytest.mark.parametrize("verb", BESIDE_LIMITS)
+def test_none_hides_the_limits_and_nothing_else(verb):
+    ev = ROWS.prc.evaluate("late", ["old", "new"], by="region", ci=0.8)
+    options = BESIDE_LIMITS[verb]
+    shown, hidden = (getattr(ev, verb)(ci=ci, **options) for ci in (0.9, None))
+    limits = {*shown.columns} - {*hidden.columns}
+    assert limits
+    assert all(name.removesuffix("_adjusted").endswith(("_low", "_high")) for name in limits)
+    others = [name for name in hidden.columns if name != "status"]
+    assert_frame_equal(shown.select(others), hidden.select(others), rel_tol=1e-13)
+
+
 def test_clusters_are_used_wherever_there_is_an_interval():
     ev = ROWS.prc.evaluate(**ROLES, cluster="day")
     own = ROWS.prc.evaluate(**ROLES)

@@ -304,7 +304,6 @@ WRONG = {
     "model twice": ({"score": ["old", "old"]}, OptionError, "score= names 'old' twice"),
     "baseline": ({"baseline": "odl"}, OptionError, "baseline='odl' is not a model.*'new', 'old'"),
     "level": ({"ci": 1}, OptionError, "ci=1 is not a level"),
-    "no level": ({"ci": None}, OptionError, "ci=None is not a level"),
     "adjust": ({"adjust": "bonferroni"}, OptionError, "adjust='bonferroni' is not an option"),
     "against": ({"against": "all"}, OptionError, "against='all' is not an option"),
     "against without by": ({"against": "rest"}, OptionError, "against='rest' is given without by="),

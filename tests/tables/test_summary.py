@@ -164,6 +164,38 @@ def test_a_measure_is_the_same_alone_as_beside_all_others(kind):
         assert_frame_equal(alone, every.select(alone.columns), rel_tol=1e-12, abs_tol=0)
 
 
+WITHOUT_LIMITS = [
+    {"details": True},
+    {"measures": ["roc_auc", "brier", "log_loss", "brier_skill", "observed_expected"]},
+    {"measures": ["roc_auc", "calibrated_average_precision"], "overall": True, "calibrate": 0.3},
+    {"measures": ["precision", "partial_roc_auc"], "at": {"fpr": 0.3}},
+    {"measures": "mean_score", "overall": True, "segments": "sampled", "shrink": True},
+]
+
+
+@every_polars_kind
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "day"}], ids=str)
+def test_without_intervals_the_values_are_the_same(kind, roles):
+    places = pl.int_range(pl.len())
+    df = pl.DataFrame({"region": ["n", "s", "x", None, "x"] * 60}).with_columns(
+        truth=(places * 7 % 11 < 4) & (pl.col("region") != "s").fill_null(value=True),
+        score=(places * 7919 % 61) / 61,
+        other=places * 7919 % 601 / 601,
+        w=1.0 + places % 4,
+        day=places % 29,
+    )
+    ev = frame_prc.evaluate(kind.make(df), "truth", ["score", "other"], by="region", **roles)
+    for options in WITHOUT_LIMITS:
+        found, beside = (kind.rows(ev.summary(ci=ci, **options)) for ci in (None, 0.9))
+        hidden = {*beside.columns} - {*found.columns}
+        assert hidden
+        assert all(name.endswith(("_low", "_high", "std_error", "n_effective")) for name in hidden)
+        values = [name for name in found.columns if name != "status"]
+        assert_frame_equal(found.select(values), beside.select(values), rel_tol=1e-13, abs_tol=0)
+        known = found.filter(pl.col("region") == "s")["status"]
+        assert set(known) == {"no_positives"}
+
+
 def test_worst_rankings_are_zero_of_what_is_possible():
     """Boyd et al. 2012: .05673776688 with 10 of 100 positive, and .05175535908 continuously."""
     row = frame_prc.summary(published.WORST, "truth", "score", details=True).row(0, named=True)
@@ -273,6 +305,23 @@ def test_it_is_calibrated_to_the_highest_prevalence_of_the_segments(kind, weight
     )
     assert_frame_equal(found, at_quarter, rel_tol=1e-12)
     assert found["reference_prevalence"].unique().to_list() == [0.25]
+
+
+@every_kind
+def test_few_heavy_rows_set_no_prevalence_whether_there_is_an_interval_or_not(kind):
+    places = pl.int_range(pl.len())
+    df = pl.DataFrame({"region": ["low"] * 200 + ["few"] * 6}).with_columns(
+        truth=(places < 30) | (places > 201), score=places * 37 % 41
+    )
+    df = df.with_columns(weight=pl.when(region="few").then(30.0).otherwise(1.0))
+    ev = frame_prc.evaluate(kind.make(df), "truth", "score", by="region", weight="weight")
+    calls = [
+        *(ev.average_precision(calibrate="highest", details=True, ci=ci) for ci in (None, 0.9)),
+        ev.auc(calibrate="highest", method="trapezoid"),
+        *(ev.summary(calibrate="highest", details=True, ci=ci) for ci in (None, 0.9)),
+    ]
+    for found in map(kind.rows, calls):
+        assert found["reference_prevalence"].to_list() == pytest.approx([30 / 200] * 2, rel=1e-12)
 
 
 # Of all rows next to all are positive, or next to all negative, and a segment is otherwise.
@@ -591,7 +640,7 @@ def test_keys_of_overall_rows_are_missing_in_pandas_too(key, dtype):
 
 
 @every_kind
-@pytest.mark.parametrize("ci", [0, 1, -0.5, 95, "wide", None, float("nan"), True])
+@pytest.mark.parametrize("ci", [0, 1, -0.5, 95, "wide", float("nan"), True])
 def test_a_level_is_between_0_and_1(kind, ci):
     with pytest.raises(OptionError, match=r"ci=.* is not a level.*between 0 and 1"):
         call(kind, REGIONS, ci=ci)
