@@ -494,6 +494,8 @@ def given_steps(thresholds: Any) -> tuple[list[float], GivenThresholds | None]:
 
 def _scanned(name: str, value: Any, allowed: str, column: str | None) -> pl.LazyFrame | None:
     """Return a frame that has a column, if it is one; refuse what an engine has, and a dict."""
+    if value is None:
+        return None
     if is_frame(value):
         return scan_all(value)
     if engine := engine_of(value):
