@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
+from frame_prc._charts.data import Segments, has_models
 from frame_prc._charts.options import MOST_OVERLAID, ChartOptions
-from frame_prc._charts.summary_data import ends_and_largest, split_keys
+from frame_prc._charts.summary_data import ends_and_largest
 from frame_prc._charts.text import criterion_text, multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -33,13 +33,13 @@ _MOST_PREVALENCES = 6  # in colour
 
 
 def check_readable(
-    source: ChartSource, facet: FacetKeys, most: int, overlaid_hint: str = _FACET
+    segments: Segments, facet: FacetKeys, most: int, overlaid_hint: str = _FACET
 ) -> None:
     """Raise an error if there are too many lines to read, before they are computed."""
-    models, _ = split_keys(source.keys)
-    source.check_count(models, _MOST_LINES // _CHOICES, "models", "choose some of the models")
-    _, series_keys = _split_keys(source.keys, source.table, facet, most)
-    overlaid = source.count(series_keys)
+    most_models, hint = _MOST_LINES // _CHOICES, "choose some of the models"
+    segments.check_count(segments.model_keys, most_models, "models", hint)
+    _, series_keys = _split_keys(segments.keys, segments.key_values, facet, most)
+    overlaid = segments.count(series_keys)
     if overlaid > MOST_OVERLAID:
         raise DataError(
             f"{overlaid} lines would share a panel",
@@ -49,26 +49,25 @@ def check_readable(
 
 
 def chosen_lines(
-    source: ChartSource, facet: FacetKeys, most: int
-) -> tuple[EvaluatedSegments, pl.DataFrame, str]:
+    segments: Segments, facet: FacetKeys, most: int
+) -> tuple[Segments, pl.DataFrame, str]:
     """Return the segments that have lines, these lines, and which they are if they are not all."""
-    check_readable(source, facet, most)
-    found = source.evaluate()
+    check_readable(segments, facet, most)
     # Without negatives any ranking is perfect: a line at 1 would look as if one were.
     is_drawn = pl.col("status") != "no_negatives"
-    table = found.table.with_columns(pl.when(is_drawn).then(AVERAGE_PRECISION))
-    segments, choice = _chosen_segments(replace(found, table=table))
+    table = segments.table.with_columns(pl.when(is_drawn).then(AVERAGE_PRECISION))
+    segments, choice = _chosen_segments(replace(segments, drawn=table))
     lines = name_lines(segments, facet, most)
     if lines.height > 1 and (lines["panel_name"] == "").all():
         lines = lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
     return segments, lines, choice
 
 
-def _chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
+def _chosen_segments(segments: Segments) -> tuple[Segments, str]:
     """Return the segments that have lines, and how they were chosen if they are not all."""
-    _, own = split_keys(segments.keys)
     if segments.table.height <= _MOST_LINES:
         return segments, ""
+    own = segments.own_keys
     table = segments.table.join(segments.calibrated(), on="line", how="left")
     areas = table.group_by(own).agg(pl.col(CALIBRATED).mean(), pl.col("n_pos").max()).sort(own)
     count = max(_MOST_LINES // _CHOICES * areas.height // segments.table.height, 1)
@@ -78,10 +77,10 @@ def _chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, st
         f"{len(places)} of {areas.height} segments: the {count} lowest and the {count} highest by "
         f"calibrated average precision, and the {count} largest."
     )
-    return replace(segments, table=kept), said
+    return replace(segments, drawn=kept), said
 
 
-def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
+def name_lines(segments: Segments, facet: FacetKeys, most: int) -> pl.DataFrame:
     """Return a row per line."""
     values = segments.sortable.with_columns(few=text.is_few())
     approximate = segments.error is not None
@@ -200,9 +199,7 @@ class ChartRows:
         return replace(self, **frames)
 
 
-def chart_rows(
-    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
-) -> ChartRows:
+def chart_rows(segments: Segments, lines: pl.DataFrame, options: ChartOptions) -> ChartRows:
     """Return the rows of a chart."""
     band = _band(segments, lines, options)
     corners = segments.curves("corners")
@@ -251,7 +248,7 @@ def held(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _curve(
-    segments: EvaluatedSegments, sizes: Sequence[int], room: int, options: ChartOptions
+    segments: Segments, sizes: Sequence[int], room: int, options: ChartOptions
 ) -> pl.DataFrame:
     """Return curves that have up to ``room`` points together."""
     most = min(_most_points(sizes, room), _MOST_POINTS)
@@ -277,7 +274,7 @@ def _most_points(sizes: Sequence[int], room: int) -> int:
     return max([*sizes, LEAST_POINTS])
 
 
-def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions) -> pl.DataFrame:
+def _band(segments: Segments, lines: pl.DataFrame, options: ChartOptions) -> pl.DataFrame:
     if not options.band:
         return pl.DataFrame()
     defined = max(lines[AVERAGE_PRECISION].count(), 1)
@@ -288,9 +285,7 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     return _with_digits(_numbered(rows, lines))
 
 
-def point_rows(
-    segments: EvaluatedSegments, lines: pl.DataFrame, targets: Sequence[Target]
-) -> pl.DataFrame:
+def point_rows(segments: Segments, lines: pl.DataFrame, targets: Sequence[Target]) -> pl.DataFrame:
     """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
@@ -374,12 +369,12 @@ def _distance() -> pl.Expr:
 
 
 def _overlay_kind(
-    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
+    segments: Segments, lines: pl.DataFrame, options: ChartOptions
 ) -> OverlayKind | None:
     """Return which curve is drawn behind; by default, that of all rows where lines stand alone."""
     if options.overlay is None:
         return None
-    _, own = split_keys(segments.keys)
+    own = segments.own_keys
     per_panel = lines.group_by("panel").agg(pl.struct(own).n_unique() if own else pl.lit(2))
     fits = per_panel.height > 1 and per_panel[:, 1].max() == 1 and segments.can_be_pooled
     if options.overlay == "auto":
@@ -393,11 +388,9 @@ def _overlay_kind(
     return options.overlay
 
 
-def overlay_rows(
-    segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind
-) -> pl.DataFrame:
+def overlay_rows(segments: Segments, lines: pl.DataFrame, kind: OverlayKind) -> pl.DataFrame:
     """Return ``panel, series, recall, precision`` of the curves behind those of some lines."""
-    models, _ = split_keys(segments.keys)
+    models = segments.model_keys
     step = 2 if lines["panel"].n_unique() > _MANY_PANELS else 1
     points = segments.at_recalls(_RECALLS_OF_OVERLAY[::step], pooled=kind == "pooled")
     odds = (1 - pl.col("prevalence")) / pl.col("prevalence")

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts import curve_rows, text
-from frame_prc._charts.data import ChartSource, EvaluatedSegments
+from frame_prc._charts.data import Segments
 from frame_prc._charts.marks import BESIDE_POINT, layouts_of, point_table
 from frame_prc._charts.options import ISO_F1, AnyChart, ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer
@@ -31,26 +31,26 @@ _NAMED_POINTS = 3
 _SPACING = {"row": 14, "column": 8}
 
 
-def plot(source: ChartSource, options: ChartOptions) -> AnyChart:
+def plot(segments: Segments, options: ChartOptions) -> AnyChart:
     """Return the chart of all curves."""
-    return CurveChart.of(source, options).drawn()
+    return CurveChart.of(segments, options).drawn()
 
 
 @dataclass(frozen=True)
 class CurveChart:
     """What a chart of curves shows; ``choice`` says which segments have lines, if not all have."""
 
-    segments: EvaluatedSegments
+    segments: Segments
     choice: str
     lines: pl.DataFrame
     rows: curve_rows.ChartRows
     options: ChartOptions
 
     @classmethod
-    def of(cls, source: ChartSource, options: ChartOptions) -> CurveChart:
+    def of(cls, segments: Segments, options: ChartOptions) -> CurveChart:
         """Return what there is to show of the segments."""
         most = options.most_in_one_panel
-        segments, lines, choice = curve_rows.chosen_lines(source, options.facet, most)
+        segments, lines, choice = curve_rows.chosen_lines(segments, options.facet, most)
         rows = curve_rows.chart_rows(segments, lines, options)
         if options.roc:
             areas = left_join(lines.select("line"), segments.roc_areas(), ["line"])[ROC_AUC]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -43,16 +43,63 @@ from frame_prc.exceptions import DataError
 
 
 @dataclass(frozen=True)
-class ChartSource:
-    """The segments that a chart can show, known before anything costly is computed.
+class Segments:
+    """Segments with their average precision; each is a ``line`` of a chart.
 
-    ``keys`` are the caller's names of the keys. ``table`` has a row per segment, with its values
-    of them in ``key_0, key_1, ...``.
+    ``keys`` are the caller's names of the keys, ``model`` that of models. ``given`` are the rows,
+    which bootstraps resample, comparisons pair and clusters group. ``error`` is the largest of a
+    curve that was thinned before. With ``deploys`` curves and points are calibrated too, and the
+    ``prevalence`` is that of use. ``drawn`` are the rows of ``table``, if not all have lines.
     """
 
     keys: list[str]
-    table: pl.DataFrame
-    evaluate: Callable[[], EvaluatedSegments]
+    given: Rows
+    level: float
+    calibration: Calibration | None = None
+    deploys: bool = False
+    start: Start = "one"
+    error: float | None = None
+    drawn: pl.DataFrame | None = None
+
+    @cached_property
+    def key_values(self) -> pl.DataFrame:
+        """A row per segment with its keys ``key_0, ...``, before anything costly is computed."""
+        if self.drawn is not None:
+            return self.drawn
+        columns, source = self.given.columns, self.given.source
+        by = [f"by_{i}" for i in range(len(columns.key_dtypes))]
+        segments = _distinct(source.select(by))
+        if columns.model is not None:
+            segments = _distinct(source.select("model", *by)).sort("model", maintain_order=True)
+        elif columns.several_models:
+            models = pl.DataFrame({"model": list(columns.request.models)})
+            segments = models.join(segments, how="cross") if by else models
+        return _with_numbered_keys(segments, len(self.keys))
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """A row per segment: ``line``, ``key_0, ...``, sizes, average precision, status.
+
+        ``line`` is a number in the order of the keys. The average precision has its interval beside
+        it, and that of a random ranking.
+        """
+        if self.drawn is not None:
+            return self.drawn
+        interval = None if self.given.columns.lacks_squares else Interval(self.level)
+        asked = AveragePrecision(interval=interval, chance=True, calibration=self.calibration)
+        found = _with_numbered_keys(asked.finished(self.given).collect(), len(self.keys))
+        areas = found.rename({CALIBRATED: AVERAGE_PRECISION}, strict=False).with_row_index("line")
+        return areas.with_columns(prevalence=REFERENCE) if self.used_at is not None else areas
+
+    @property
+    def model_keys(self) -> list[str]:
+        """The name of the key of models in tables, if there is one."""
+        return key_names(has_models(self.keys))
+
+    @property
+    def own_keys(self) -> list[str]:
+        """The names of the keys of segments in tables."""
+        return key_names(len(self.keys))[has_models(self.keys) :]
 
     def check_count(self, keys: Sequence[str], most: int, what: str, hint: str) -> None:
         """Raise an error if there are more combinations of some keys than a chart can show."""
@@ -62,29 +109,7 @@ class ChartSource:
 
     def count(self, keys: Sequence[str]) -> int:
         """Return the number of combinations of some keys."""
-        return self.table.select(keys).n_unique() if keys else 1
-
-
-@dataclass(frozen=True)
-class EvaluatedSegments:
-    """Segments with their average precision; each is a ``line`` of a chart.
-
-    ``table`` has a row per segment: ``line``, a number in the order of the keys, the keys ``key_0,
-    key_1, ...``, sizes, average precision with its interval, status, and the average precision of a
-    random ranking. ``keys`` are their names, ``model`` that of models. ``given`` are the rows,
-    which bootstraps resample, comparisons pair and clusters group. ``error`` is the largest of a
-    curve that was thinned before. With ``deploys`` curves and points are calibrated too, and the
-    ``prevalence`` is that of use.
-    """
-
-    keys: list[str]
-    table: pl.DataFrame
-    given: Rows
-    level: float
-    start: Start
-    error: float | None
-    calibration: Calibration | None = None
-    deploys: bool = False
+        return self.key_values.select(keys).n_unique() if keys else 1
 
     @property
     def cluster(self) -> str | None:
@@ -185,16 +210,16 @@ class EvaluatedSegments:
         )
 
     @cached_property
-    def all_rows(self) -> EvaluatedSegments:
+    def all_rows(self) -> Segments:
         """All rows of each model as one segment, at the prevalence of the others."""
-        return source_of_rows(self.given.pooled(), self.level, self._reference).evaluate()
+        return segments_of_rows(self.given.pooled(), self.level, self._reference)
 
     @property
     def _reference(self) -> Calibration | None:
         if REFERENCE not in self.table.columns:
             return None
         known = self.table.drop_nulls(REFERENCE).lazy()
-        return same_reference(known, key_names(has_models(self.keys)), computed=True)
+        return same_reference(known, self.model_keys, computed=True)
 
     def likely_worst(self) -> pl.DataFrame:
         """Return the keys of the segment of each model that is likeliest the worst, if known."""
@@ -216,64 +241,40 @@ class EvaluatedSegments:
         return left_join(frame, self.table.select("line", *by), by).drop(by).drop_nulls("line")
 
 
-# --- evaluation ----------------------------------------------------------------------------------
+# --- of rows, and of a curve frame ---------------------------------------------------------------
 
 
-def source_of_rows(
+def segments_of_rows(
     rows: Rows, level: float, calibration: Calibration | None = None, *, deploys: bool = False
-) -> ChartSource:
+) -> Segments:
     """Return the segments of rows in memory, with keys renamed so that no column clashes.
 
     The keys that a frame of prevalences names stay.
     """
-    columns, renamed = rows.columns, rows
-    calibration = _of_several(calibration, columns.key_dtypes)
-    dtypes = columns.key_dtypes.values()
+    columns = rows.columns
+    names, calibration = columns.result_keys, _of_several(calibration, columns.key_dtypes)
     if calibration is None or calibration.given is None:
+        dtypes = columns.key_dtypes.values()
         keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
-        renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
-    by = [f"by_{i}" for i in range(len(dtypes))]
-    segments = _distinct(rows.source.select(by))
-    if columns.model is not None:
-        segments = _distinct(rows.source.select("model", *by)).sort("model", maintain_order=True)
-    elif columns.several_models:
-        models = pl.DataFrame({"model": list(columns.request.models)})
-        segments = models.join(segments, how="cross") if dtypes else models
-    names = columns.result_keys
-    table = _with_numbered_keys(segments, len(names))
-
-    def evaluate() -> EvaluatedSegments:
-        interval = None if columns.lacks_squares else Interval(level)
-        asked = AveragePrecision(interval=interval, chance=True, calibration=calibration)
-        found = _with_numbered_keys(asked.finished(renamed).collect(), len(names))
-        areas = found.rename({CALIBRATED: AVERAGE_PRECISION}, strict=False).with_row_index("line")
-        if deploys and calibration is not None:
-            areas = areas.with_columns(prevalence=REFERENCE)
-        return EvaluatedSegments(names, areas, renamed, level, "one", None, calibration, deploys)
-
-    return ChartSource(names, table, evaluate)
+        rows = replace(rows, columns=replace(columns, key_dtypes=keys))
+    return Segments(names, rows, level, calibration, deploys)
 
 
-def source_of_curve(
+def segments_of_curve(
     frame: pl.DataFrame,
     level: float,
     calibration: Calibration | None = None,
     *,
     ascending: bool = False,
     deploys: bool = False,
-) -> ChartSource:
+) -> Segments:
     """Return the segments of a curve frame."""
     curve = read_curve(frame.lazy(), ascending=ascending)
     if calibration is not None and calibration.given is not None:
         names = dict(zip(curve.keys, key_names(len(curve.keys)), strict=True))
         calibration = replace(calibration, given=calibration.given.rename(names, strict=False))
-    source = source_of_rows(counts_of_curve(curve), level, calibration, deploys=deploys)
-
-    def evaluate() -> EvaluatedSegments:
-        found = source.evaluate()
-        return replace(found, keys=curve.keys, start=curve.start, error=curve.error)
-
-    return replace(source, keys=curve.keys, evaluate=evaluate)
+    found = segments_of_rows(counts_of_curve(curve), level, calibration, deploys=deploys)
+    return replace(found, keys=curve.keys, start=curve.start, error=curve.error)
 
 
 def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:
@@ -323,7 +324,7 @@ _POS, _HITS, _ALL = map(pl.col, ("pos", "hits", "positives_of_cluster"))
 _SQUARED, _WITH_ALL, _ALL_SQUARED = map(pl.col, ("squared", "with_all", "all_squared"))
 
 
-def points_with_limits(found: EvaluatedSegments, bins: Bins, level: float) -> pl.DataFrame:
+def points_with_limits(found: Segments, bins: Bins, level: float) -> pl.DataFrame:
     """Return the points at thresholds, with the limits of precision and recall in clusters too.
 
     They are those of ``operating_points(threshold=..., ci=...)``, and null for sums of weights, and
@@ -342,7 +343,7 @@ def points_with_limits(found: EvaluatedSegments, bins: Bins, level: float) -> pl
     return points.hstack(sides.select(**{f"recall_{end}": one for end, one in limits.items()}))
 
 
-def _with_sums(points: pl.DataFrame, found: EvaluatedSegments, bins: Bins) -> pl.DataFrame:
+def _with_sums(points: pl.DataFrame, found: Segments, bins: Bins) -> pl.DataFrame:
     """Add the sums over clusters of their hits and misses among the positives.
 
     With P positives in a cluster of which h are hits, h^2 and h * P grow at the thresholds that the
@@ -362,7 +363,7 @@ def _with_sums(points: pl.DataFrame, found: EvaluatedSegments, bins: Bins) -> pl
     return joined.with_columns(running).with_columns(named)
 
 
-def _growth(found: EvaluatedSegments, bins: Bins) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _growth(found: Segments, bins: Bins) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return what each threshold of a line adds to the sums, and the sum of P^2 of each line."""
     keys = found.given.keys
     counted = count_bins(found.given, bins, clusters=True).frame

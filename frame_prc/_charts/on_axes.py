@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_prc._charts.curve_rows import baselines, check_readable, drawn_height, held, name_lines
-from frame_prc._charts.data import ChartSource
+from frame_prc._charts.data import Segments
 from frame_prc._charts.options import FAINT, MOST_OVERLAID, Look, Sort
 from frame_prc._charts.summary_data import summary_data, uncertain
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -53,15 +53,14 @@ def check_axes(verb: str, ax: object, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def draw_curves(
-    source: ChartSource, ax: Axes | None, style: Mapping[str, Any], *, intervals: bool
+    segments: Segments, ax: Axes | None, style: Mapping[str, Any], *, intervals: bool
 ) -> Drawn:
     """Draw a line per model and segment, and what a random ranking reaches."""
     hint = "where() chooses the segments of other axes"
-    check_readable(source, facet=False, most=MOST_OVERLAID, overlaid_hint=hint)
-    segments = source.evaluate()
+    check_readable(segments, facet=False, most=MOST_OVERLAID, overlaid_hint=hint)
     if not intervals:
         table = segments.table.drop("ci_low", "ci_high", strict=False)
-        segments = replace(segments, table=table)
+        segments = replace(segments, drawn=table)
     lines = name_lines(segments, facet=False, most=MOST_OVERLAID)
     curves = held(segments.curves("corners")).with_columns(height=drawn_height())
     ax = _current(ax)
@@ -106,10 +105,10 @@ def _styles(lines: pl.DataFrame, look: Look) -> Iterator[dict[str, Any]]:
 
 
 def draw_summary(
-    source: ChartSource, sort: Sort, ax: Axes | None, style: Mapping[str, Any]
+    segments: Segments, sort: Sort, ax: Axes | None, style: Mapping[str, Any]
 ) -> Drawn:
     """Draw a row per segment, with a dot and its interval per model."""
-    data = summary_data(source, None, None, sort, None)
+    data = summary_data(segments, None, None, sort, None)
     places = {name: place for place, name in enumerate(data.names)}
     place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
     rows = data.dots.with_columns(place)

@@ -8,13 +8,12 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.data import ChartSource
+from frame_prc._charts.data import Segments
 from frame_prc._charts.options import AnyChart, Kind, Look, Sort
 from frame_prc._charts.summary_data import (
     SURE,
     SummaryData,
     find_times,
-    split_keys,
     summary_data,
     without_interval,
 )
@@ -32,7 +31,7 @@ _KEYS_OF_HEAT_MAP = 2
 
 
 def plot_summary(
-    source: ChartSource,
+    segments: Segments,
     comparison: Comparison | None,
     baseline: str | None,
     sort: Sort,
@@ -40,11 +39,11 @@ def plot_summary(
     kind: Kind = "dots",
 ) -> AnyChart:
     """Return the chart of average precisions, and of their differences if there are any."""
-    times = find_times(source) if sort is None and kind == "dots" else None
+    times = find_times(segments) if sort is None and kind == "dots" else None
     if kind == "heatmap":
-        _check_heat_map(source, sort, baseline)
+        _check_heat_map(segments, sort, baseline)
         comparison, sort = None, "key"
-    data = summary_data(source, comparison, baseline, sort, times)
+    data = summary_data(segments, comparison, baseline, sort, times)
     panels: HeatMap | RowPanels | TimePanels
     if kind == "heatmap":
         panels = HeatMap(data, look)
@@ -57,7 +56,7 @@ def plot_summary(
         subtitle=text.paragraph(_notes(data, kind), _LETTERS),
         offset=_BELOW_TITLE,
     )
-    areas = data.dots[AVERAGE_PRECISION]
+    keys, areas = segments.keys, data.dots[AVERAGE_PRECISION]
     scales = alt.ScaleResolveMap(
         color="shared", yOffset="independent", x="shared" if data.times else "independent"
     )
@@ -66,16 +65,15 @@ def plot_summary(
         columns=panels.columns,
         spacing=10 if data.times is None else 22,  # for the halves of two dates
         title=title,
-        description=text.description(data.quantity, len(data.names), "row", source.keys, areas),
+        description=text.description(data.quantity, len(data.names), "row", keys, areas),
         resolve=alt.Resolve(scale=scales),
         config=alt.Config(**look.config()),
     )
 
 
-def _check_heat_map(source: ChartSource, sort: Sort, baseline: str | None) -> None:
-    _, own = split_keys(source.keys)
-    if len(own) != _KEYS_OF_HEAT_MAP:
-        raise OptionError(f"kind='heatmap' is given with {len(own)} keys", "two keys in by=")
+def _check_heat_map(segments: Segments, sort: Sort, baseline: str | None) -> None:
+    if (count := len(segments.own_keys)) != _KEYS_OF_HEAT_MAP:
+        raise OptionError(f"kind='heatmap' is given with {count} keys", "two keys in by=")
     for name, given in (("sort", sort), ("baseline", baseline)):
         if given is not None:
             raise OptionError(f"{name}= is given with kind='heatmap'", f"{name}= with kind='dots'")

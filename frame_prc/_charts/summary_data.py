@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
+from frame_prc._charts.data import Segments
 from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, Sort, is_ordered, is_time
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
@@ -51,7 +50,7 @@ class SummaryData:
     if there is one; from ``first_few`` on they have few positives.
     """
 
-    segments: EvaluatedSegments
+    segments: Segments
     times: Times | None
     models: list[str]
     dots: pl.DataFrame
@@ -84,16 +83,15 @@ class SummaryData:
 
 
 def summary_data(
-    source: ChartSource,
+    segments: Segments,
     comparison: Comparison | None,
     baseline: str | None,
     sort: Sort,
     times: Times | None,
 ) -> SummaryData:
     """Return the rows of a summary, in their order, or raise an error if it cannot be shown."""
-    _check_size(source, over_time=times is not None)
-    _check_differences(source, comparison, baseline, sort)
-    segments = source.evaluate()
+    _check_size(segments, over_time=times is not None)
+    _check_differences(segments, comparison, baseline, sort)
     dots, whole = dots_of(segments), None
     if times is not None:
         dots = _with_times(dots, segments.table, times)
@@ -133,12 +131,6 @@ def _without_noise(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.selectors.float().round_sig_figs(12))
 
 
-def split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the key of models, if there is one, and the keys of segments."""
-    by = key_names(len(names))
-    return (by[:1], by[1:]) if has_models(names) else ([], by)
-
-
 def ends_and_largest(segments: pl.DataFrame, area: str, count: int) -> list[int]:
     """Return the numbers of the worst and the best segments by an area, and of the largest."""
     ranked = segments.drop_nulls(area).sort(area, "segment")["segment"]
@@ -162,21 +154,22 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
 # --- what cannot be shown -------------------------------------------------------------------------
 
 
-def _check_size(source: ChartSource, *, over_time: bool) -> None:
-    models, own = split_keys(source.keys)
+def _check_size(segments: Segments, *, over_time: bool) -> None:
+    models, own = segments.model_keys, segments.own_keys
     hint = "{}, or read all of them in summary()"
     filtered = hint.format("filter the segments")
     if over_time:
-        source.check_count([*models, *own], _MOST_POINTS, "points", filtered)
+        segments.check_count([*models, *own], _MOST_POINTS, "points", filtered)
     else:
-        source.check_count(own, MOST_SEGMENTS, "segments", filtered)
-    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
+        segments.check_count(own, MOST_SEGMENTS, "segments", filtered)
+    segments.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
 
 
 def _check_differences(
-    source: ChartSource, comparison: Comparison | None, baseline: str | None, sort: Sort
+    segments: Segments, comparison: Comparison | None, baseline: str | None, sort: Sort
 ) -> None:
-    models = source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
+    values = segments.key_values
+    models = values["key_0"].unique().sort().to_list() if segments.model_keys else []
     if comparison is None:
         check_baseline(baseline, models)
     if sort == "difference" and baseline is None and len(models) != PAIR:
@@ -190,9 +183,9 @@ def _check_differences(
 # --- average precisions --------------------------------------------------------------------------
 
 
-def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
+def dots_of(segments: Segments) -> pl.DataFrame:
     """Return a row per model and segment, with the ``model`` and the ``name`` of the segment."""
-    models, own = split_keys(segments.keys)
+    models, own = segments.model_keys, segments.own_keys
     table = text.with_key_texts(segments.table, segments.keys).with_columns(
         text.number_by(segments.table, own, "segment"),
         pl.Series("status_text", list(map(text.status_text, segments.table["status"])), pl.String),
@@ -201,9 +194,8 @@ def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
     return text.with_names(table, "segment", own, "name", without_keys=ALL)
 
 
-def _with_all_rows(dots: pl.DataFrame, segments: EvaluatedSegments, name: str) -> pl.DataFrame:
-    _, own = split_keys(segments.keys)
-    texts = [pl.lit(name).alias(column) for column in (*own, "name")]
+def _with_all_rows(dots: pl.DataFrame, segments: Segments, name: str) -> pl.DataFrame:
+    texts = [pl.lit(name).alias(column) for column in (*segments.own_keys, "name")]
     whole = dots_of(segments.all_rows).with_columns(texts, segment=pl.lit(-1, pl.Int64))
     return pl.concat([whole, dots], how="diagonal_relaxed")
 
@@ -224,7 +216,7 @@ def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
 
 
 def _compared(
-    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison, whole: str | None
+    segments: Segments, dots: pl.DataFrame, comparison: Comparison, whole: str | None
 ) -> pl.DataFrame:
     """Return the differences of models on the same rows, with intervals."""
     table = _named_differences(segments, dots, comparison)
@@ -239,10 +231,9 @@ def _compared(
 
 
 def _named_differences(
-    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison
+    segments: Segments, dots: pl.DataFrame, comparison: Comparison
 ) -> pl.DataFrame:
-    table = segments.compared(comparison)
-    _, own = split_keys(segments.keys)
+    table, own = segments.compared(comparison), segments.own_keys
     if not own:
         return table.with_columns(name=pl.lit(ALL))
     # The keys of a comparison are numbered without that of models.
@@ -274,12 +265,12 @@ def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
 # --- order ---------------------------------------------------------------------------------------
 
 
-def _sorted_by(sort: Sort, segments: EvaluatedSegments, *, compared: bool) -> Sort:
+def _sorted_by(sort: Sort, segments: Segments, *, compared: bool) -> Sort:
     """Return what rows are sorted by: keys that have an order of their own keep it."""
     if sort is not None:
         return sort
-    _, own = split_keys(segments.keys)
-    if own and all(is_ordered(segments.table.schema[key]) for key in own):
+    dtypes = segments.key_values.schema
+    if segments.own_keys and all(is_ordered(dtypes[key]) for key in segments.own_keys):
         return "key"
     return "difference" if compared else "value"
 
@@ -306,19 +297,19 @@ def _few(dots: pl.DataFrame, names: list[str]) -> list[str]:
 # --- times ---------------------------------------------------------------------------------------
 
 
-def find_times(source: ChartSource) -> Times | None:
+def find_times(segments: Segments) -> Times | None:
     """Return the one key with dates or times, if a line over it can be drawn."""
-    _, own = split_keys(source.keys)
-    dated = [key for key in own if is_time(source.table.schema[key])]
-    if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
+    own, values = segments.own_keys, segments.key_values
+    dated = [key for key in own if is_time(values.schema[key])]
+    if len(dated) != 1 or values[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
-    name = source.keys[source.table.columns.index(dated[0])]
+    name = segments.keys[int(dated[0].removeprefix("key_"))]
     title = text.short(text.column_title(name))
-    gaps = source.table[dated[0]].cast(pl.Date).drop_nulls().unique().sort().diff().drop_nulls()
+    gaps = values[dated[0]].cast(pl.Date).drop_nulls().unique().sort().diff().drop_nulls()
     if (gaps.dt.total_days() % _WEEK == 0).all() and "week" not in name.lower():
         title += ", by week"
     times = Times(dated[0], title, [key for key in own if key != dated[0]])
-    return times if source.count(times.panels) <= _MOST_PANELS else None
+    return times if segments.count(times.panels) <= _MOST_PANELS else None
 
 
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:

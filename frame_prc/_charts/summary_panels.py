@@ -17,7 +17,6 @@ from frame_prc._charts.summary_data import (
     SummaryData,
     Times,
     difference_domain,
-    split_keys,
     uncertain,
 )
 from frame_prc._charts.text import column_title, count_text, number_by, safe, short, ticks
@@ -358,8 +357,7 @@ class HeatMap(SummaryMarks):
 
     @property
     def _keys(self) -> list[str]:
-        _, own = split_keys(self.data.segments.keys)
-        return sorted(own, key=lambda key: -len(self._values(key)))
+        return sorted(self.data.segments.own_keys, key=lambda key: -len(self._values(key)))
 
     def _values(self, key: str) -> list[str]:
         """Return the values of a key as text, in its order."""

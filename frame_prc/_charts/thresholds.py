@@ -17,7 +17,7 @@ import polars as pl
 
 from frame_prc._charts.curve_rows import point_rows, spread, threshold_texts, with_rates
 from frame_prc._charts.curves import CurveChart, scales
-from frame_prc._charts.data import ChartSource, EvaluatedSegments
+from frame_prc._charts.data import Segments
 from frame_prc._charts.marks import COUNTS, PanelLayout, layouts_of, table, titles_of, tooltip_of
 from frame_prc._charts.options import AnyChart, ChartOptions, Look
 from frame_prc._charts.panels import PanelData, PanelRenderer, as_text, nearest_dot, ribbon
@@ -34,9 +34,9 @@ _BEST = "largest F1"
 _COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 
 
-def plot(source: ChartSource, options: ChartOptions) -> AnyChart:
+def plot(segments: Segments, options: ChartOptions) -> AnyChart:
     """Return the chart over thresholds."""
-    return _ThresholdChart.of(source, options).drawn()
+    return _ThresholdChart.of(segments, options).drawn()
 
 
 class _Slider(NamedTuple):
@@ -67,11 +67,11 @@ class _ThresholdChart:
     slider: _Slider | None
 
     @classmethod
-    def of(cls, source: ChartSource, options: ChartOptions) -> _ThresholdChart:
+    def of(cls, segments: Segments, options: ChartOptions) -> _ThresholdChart:
         """Return what there is to show of the segments."""
         # The chart has marks of its own for the operating points.
-        unmarked = replace(options, facet=tuple(source.keys), overlay=None, targets=())
-        curves = CurveChart.of(source, unmarked)
+        unmarked = replace(options, facet=tuple(segments.keys), overlay=None, targets=())
+        curves = CurveChart.of(segments, unmarked)
         renderer = replace(curves, options=replace(unmarked, targets=options.others)).renderer()
         segments, lines = curves.segments, curves.lines
         best = _finite(segments.points([Target("f_beta", 1.0)]))
@@ -292,7 +292,7 @@ def _finite(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rates(
-    segments: EvaluatedSegments,
+    segments: Segments,
     lines: pl.DataFrame,
     thresholds: Sequence[float],
     options: ChartOptions,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -14,13 +14,12 @@ import polars as pl
 from frame_prc._charts.curve_rows import overlay_rows, spread, with_rates
 from frame_prc._charts.data import (
     LIMITS,
-    ChartSource,
-    EvaluatedSegments,
+    Segments,
     points_with_limits,
-    source_of_rows,
+    segments_of_rows,
 )
 from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, is_time
-from frame_prc._charts.summary_data import PAIR, dots_of, ends_and_largest, split_keys
+from frame_prc._charts.summary_data import PAIR, dots_of, ends_and_largest
 from frame_prc._charts.text import make_unique, safe, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
@@ -61,7 +60,7 @@ FEWEST_OF_REFERENCE, _REFERENCE, _MOST_LOOKS = 2, 24, 1_000  # periods
 class Part:
     """What was evaluated, with the segment and the model of each ``line``."""
 
-    found: EvaluatedSegments
+    found: Segments
     lines: pl.DataFrame
 
     def named(self, points: pl.DataFrame) -> pl.DataFrame:
@@ -93,7 +92,7 @@ class Evaluation:
     @property
     def cluster(self) -> str | None:
         """The name of the clusters, if any."""
-        return self._found.cluster
+        return self.charted.cluster
 
     @cached_property
     def n_clusters(self) -> int | None:
@@ -109,18 +108,13 @@ class Evaluation:
         return 1 - self.options.level
 
     @cached_property
-    def source(self) -> ChartSource:
-        """What charts draw, evaluated once."""
+    def charted(self) -> Segments:
+        """The segments, as charts draw them."""
         calibration = self.options.calibration if self.keys else None
-        source = source_of_rows(self.rows, self.options.level, calibration)
-        return replace(source, evaluate=cache(source.evaluate))
-
-    @property
-    def _found(self) -> EvaluatedSegments:
-        return self.source.evaluate()
+        return segments_of_rows(self.rows, self.options.level, calibration)
 
     def _computed(self, table: Table) -> pl.DataFrame:
-        return table.finished(self._found.given).collect()
+        return table.finished(self.charted.given).collect()
 
     def compute(self) -> None:
         """Compute what takes longest of many rows, side by side: nothing here needs the other."""
@@ -130,7 +124,7 @@ class Evaluation:
         together(
             [
                 lambda: (self.points, self.thresholds),
-                lambda: None if pairs is None else self._found.compared(pairs, pooled=True),
+                lambda: None if pairs is None else self.charted.compared(pairs, pooled=True),
                 lambda: (self.curves, self.curves_behind),
                 lambda: (self.against_others, self.budgets, self.heterogeneity, self.worst),
                 # It refuses scores that are no probabilities, whatever is written.
@@ -142,7 +136,7 @@ class Evaluation:
 
     @cached_property
     def _names(self) -> _Names:
-        return _Names.of(self._found, self.asked)
+        return _Names.of(self.charted, self.asked)
 
     @property
     def models(self) -> list[str]:
@@ -176,7 +170,7 @@ class Evaluation:
     def pooled(self) -> pl.DataFrame:
         """The scorecard of all rows, with the status of the plain area: they are not calibrated."""
         level = None if self.rows.columns.lacks_squares else Interval(self.options.level)
-        plain = AveragePrecision(interval=level).finished(self._found.given.pooled()).collect()
+        plain = AveragePrecision(interval=level).finished(self.charted.given.pooled()).collect()
         statuses = self._names.with_model(plain).select(MODEL, "status")
         return left_join(self.scorecard.filter(level="pooled").drop("status"), statuses, [MODEL])
 
@@ -228,7 +222,7 @@ class Evaluation:
         if not self._compares_models:
             return pl.DataFrame()
         # All rows have one prevalence; segments are compared at that of the other tables.
-        table = Differences(self.models_compared(None)).finished(self._found.given.pooled())
+        table = Differences(self.models_compared(None)).finished(self.charted.given.pooled())
         return self._names.with_model(table.collect())
 
     @cached_property
@@ -236,7 +230,7 @@ class Evaluation:
         """As :func:`frame_prc.compare_models` for each segment; empty without keys too."""
         if not self._compares_models or not self.keys:
             return pl.DataFrame()
-        compared = self._found.compared(self.models_compared(self.options.calibrate))
+        compared = self.charted.compared(self.models_compared(self.options.calibrate))
         return self._names.with_segments(compared)
 
     @property
@@ -275,7 +269,7 @@ class Evaluation:
         """The segment of each model that is most likely the worst; empty if that is not known."""
         if not self.keys:
             return pl.DataFrame()
-        table = self._found.likely_worst()
+        table = self.charted.likely_worst()
         return table if table.is_empty() else self._names.with_segments(table)
 
     @cached_property
@@ -384,14 +378,14 @@ class Evaluation:
 
     @cached_property
     def _part(self) -> Part:
-        return Part(self._found, self._names.lines)
+        return Part(self.charted, self._names.lines)
 
     @cached_property
     def _all_rows(self) -> Part:
         """All rows, which have no number if they are not one of the segments."""
         if self.segments.height == 1:
             return self._part
-        pooled = self._found.all_rows
+        pooled = self.charted.all_rows
         lines = _Names.of(pooled, self.asked).lines
         return Part(pooled, lines.with_columns(segment=pl.lit(None, lines.schema["segment"])))
 
@@ -401,7 +395,7 @@ class Evaluation:
         return [self._part] if self.segments.height == 1 else [self._all_rows, self._part]
 
     def _of_shown(
-        self, points: Callable[[EvaluatedSegments], pl.DataFrame], columns: Sequence[str]
+        self, points: Callable[[Segments], pl.DataFrame], columns: Sequence[str]
     ) -> pl.DataFrame:
         """Return the points of all lines, of which there are those of the segments shown."""
         joined = pl.concat([p.named(points(p.found)) for p in self._parts], how="diagonal")
@@ -463,7 +457,7 @@ class Evaluation:
         is_shown = pl.col("segment").is_in(self.shown)
         lines = self._names.lines.filter(is_shown, model=self.best)
         panels = lines.select("line", panel="segment", series="model")
-        return overlay_rows(self._found, panels, "pooled")
+        return overlay_rows(self.charted, panels, "pooled")
 
     @property
     def curves_of_all(self) -> pl.DataFrame:
@@ -509,9 +503,9 @@ class Evaluation:
 def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     """Return the tables of a report on rows in memory."""
     found = Evaluation(rows, asked, options)
-    models, _ = split_keys(found.source.keys)
-    found.source.check_count(models, MOST_COLOURS, "models", "choose some of the models")
-    found.source.evaluate()  # what is wrong with the values is said first
+    segments, hint = found.charted, "choose some of the models"
+    segments.check_count(segments.model_keys, MOST_COLOURS, "models", hint)
+    _ = segments.table  # what is wrong with the values is said first
     if "time" in options.sections:
         key_with_order(rows.columns.key_dtypes)
     return found
@@ -529,10 +523,10 @@ class _Names:
     lines: pl.DataFrame
 
     @classmethod
-    def of(cls, found: EvaluatedSegments, asked: Request) -> _Names:
+    def of(cls, found: Segments, asked: Request) -> _Names:
         """Return the names of what was evaluated."""
         dots = dots_of(found)
-        models, own = split_keys(found.keys)
+        models, own = found.model_keys, found.own_keys
         keys = key_names(len(own))
         values = [found.table[a].alias(b) for a, b in zip(own, keys, strict=True)]
         segments = dots.select("segment", "name", *values).unique("segment", keep="first")

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.data import ChartSource
+from frame_prc._charts.data import Segments
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart, Look
 from frame_prc._charts.results import end_of_bins
 from frame_prc._charts.summary import plot_summary
-from frame_prc._charts.summary_data import ALL, milliseconds, split_keys
+from frame_prc._charts.summary_data import ALL, milliseconds
 from frame_prc._charts.summary_panels import time_axis
 from frame_prc._charts.text import end_of, rate_text, safe, share_text, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -328,20 +328,18 @@ def _level_of(level: pl.Series, axis: _Axis) -> list[AnyChart]:
 def _areas(found: Evaluation) -> AnyChart | None:
     if found.segments.height == 1:
         return None
+
+    def drawn(segments: Segments) -> AnyChart:
+        return plot_summary(segments, found.pairs_drawn, found.options.baseline, None, LOOK)
+
     try:  # over time there may be more segments than in rows
-        return _areas_of(found, found.source)
+        return drawn(found.charted)
     except DataError:
-        segments = found.source.evaluate()
+        own = found.charted.own_keys
     chosen = found.segments.filter(pl.col("segment").is_in(found.shown))
-    _, own = split_keys(segments.keys)
     keys = chosen.drop("segment", "name").rename(dict(zip(key_names(len(own)), own, strict=True)))
-    table = join(segments.table, keys, on=own, how="semi", nulls_equal=True)
-    shown = replace(segments, table=table)
-    return _areas_of(found, replace(found.source, table=table, evaluate=lambda: shown))
-
-
-def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
-    return plot_summary(source, found.pairs_drawn, found.options.baseline, None, LOOK)
+    table = join(found.charted.table, keys, on=own, how="semi", nulls_equal=True)
+    return drawn(replace(found.charted, drawn=table))
 
 
 # --- curves and thresholds -----------------------------------------------------------------------

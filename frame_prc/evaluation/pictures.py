@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
     from matplotlib.axes import Axes
 
-    from frame_prc._charts.data import ChartSource
+    from frame_prc._charts.data import Segments
     from frame_prc._charts.on_axes import Drawn
     from frame_prc._charts.options import Facet, Kind, OperatingPoints, Overlay, Sort
     from frame_prc._frames.border import AnyFrame
@@ -157,8 +156,8 @@ class PictureVerbs(Evaluated[FrameT]):
         from frame_prc._charts import curves, saving, thresholds  # now that Altair is there
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot
-        source = self._chart_source(options.level, used_at, deploys=used_at is not None)
-        return saving.with_files(draw(source, options))
+        segments = self._segments(options.level, used_at, deploys=used_at is not None)
+        return saving.with_files(draw(segments, options))
 
     @verb
     def plot_summary(
@@ -235,8 +234,8 @@ class PictureVerbs(Evaluated[FrameT]):
         from frame_prc._charts import saving, summary  # now that Altair is there
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
-        source = self._chart_source(level, reference)
-        return saving.with_files(summary.plot_summary(source, pairs, baseline, sort, look, kind))
+        segments = self._segments(level, reference)
+        return saving.with_files(summary.plot_summary(segments, pairs, baseline, sort, look, kind))
 
     @verb
     def plot_scores(
@@ -289,23 +288,19 @@ class PictureVerbs(Evaluated[FrameT]):
         found = table.finished(self._rows_in_memory(table.outputs)).collect()
         return in_order_of_models(found, self._request)
 
-    def _chart_source(
+    def _segments(
         self, level: float, reference: Calibration | None = None, *, deploys: bool = False
-    ) -> ChartSource:
+    ) -> Segments:
         """Return the segments of rows, of counts, or of a curve frame; intervals have a level."""
-        from frame_prc._charts.data import source_of_curve, source_of_rows
+        from frame_prc._charts.data import segments_of_curve, segments_of_rows
         from frame_prc._curves.curve import CURVE, check_unused, is_curve
 
         if is_curve(self.roles):
             check_unused(**self.roles)
             points = scan_all(self._native).collect()
             ascending = self.roles.get("ascending", False)
-            source: Callable[..., ChartSource] = partial(
-                source_of_curve, points, ascending=ascending
-            )
-        else:
-            source = partial(source_of_rows, self._rows_in_memory(CURVE))
-        return source(level=level, calibration=reference, deploys=deploys)
+            return segments_of_curve(points, level, reference, ascending=ascending, deploys=deploys)
+        return segments_of_rows(self._rows_in_memory(CURVE), level, reference, deploys=deploys)
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
         """Return which models to compare, where there are single rows of several."""
@@ -479,8 +474,8 @@ class PictureVerbs(Evaluated[FrameT]):
         self._check_frame()
         style = check_axes("to_matplotlib", ax, line)
         level = self._level_or_none(ci)
-        source = self._chart_source(LEVEL if level is None else level)
-        return draw_curves(source, ax, style, intervals=level is not None)
+        segments = self._segments(LEVEL if level is None else level)
+        return draw_curves(segments, ax, style, intervals=level is not None)
 
     @verb
     def summary_to_matplotlib(
@@ -538,8 +533,8 @@ class PictureVerbs(Evaluated[FrameT]):
         self._check_frame()
         style = check_axes("summary_to_matplotlib", ax, line)
         level, sort = self._level(ci), check_option("sort", sort, SORTS)
-        source = self._chart_source(level, calibration(calibrate))
-        return draw_summary(source, sort, ax, style)
+        segments = self._segments(level, calibration(calibrate))
+        return draw_summary(segments, sort, ax, style)
 
 
 def with_models(table: pl.DataFrame, asked: Request) -> pl.DataFrame:
