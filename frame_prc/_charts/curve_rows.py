@@ -35,7 +35,6 @@ _MOST_PREVALENCES = 6  # in colour
 def check_readable(
     segments: Segments, facet: FacetKeys, most: int, overlaid_hint: str = _FACET
 ) -> None:
-    """Raise an error if there are too many lines to read, before they are computed."""
     most_models, hint = _MOST_LINES // _CHOICES, "choose some of the models"
     segments.check_count(segments.model_keys, most_models, "models", hint)
     _, series_keys = _split_keys(segments.keys, segments.key_values, facet, most)
@@ -51,7 +50,6 @@ def check_readable(
 def chosen_lines(
     segments: Segments, facet: FacetKeys, most: int
 ) -> tuple[Segments, pl.DataFrame, str]:
-    """Return the segments that have lines, these lines, and which they are if they are not all."""
     check_readable(segments, facet, most)
     # Without negatives any ranking is perfect: a line at 1 would look as if one were.
     is_drawn = pl.col("status") != "no_negatives"
@@ -81,7 +79,6 @@ def _chosen_segments(segments: Segments) -> tuple[Segments, str]:
 
 
 def name_lines(segments: Segments, facet: FacetKeys, most: int) -> pl.DataFrame:
-    """Return a row per line."""
     values = segments.sortable.with_columns(few=text.is_few())
     approximate = segments.error is not None
     panel_keys, series_keys = _split_keys(segments.keys, values, facet, most)
@@ -190,7 +187,6 @@ class ChartRows:
     roc_error: float
 
     def of_panel(self, number: int) -> ChartRows:
-        """Return the rows of a panel."""
         frames: dict[str, Any] = {
             name: rows.filter(panel=number).drop("panel", *THINNED, strict=False)
             for name, rows in vars(self).items()
@@ -200,7 +196,6 @@ class ChartRows:
 
 
 def chart_rows(segments: Segments, lines: pl.DataFrame, options: ChartOptions) -> ChartRows:
-    """Return the rows of a chart."""
     band = _band(segments, lines, options)
     corners = segments.curves("corners")
     sizes = corners.group_by("line").len()["len"].to_list()
@@ -250,7 +245,6 @@ def held(points: pl.DataFrame) -> pl.DataFrame:
 def _curve(
     segments: Segments, sizes: Sequence[int], room: int, options: ChartOptions
 ) -> pl.DataFrame:
-    """Return curves that have up to ``room`` points together."""
     most = min(_most_points(sizes, room), _MOST_POINTS)
     level = options.level if options.intervals else None
     if level is not None:
@@ -265,7 +259,6 @@ def _curve(
 
 
 def _most_points(sizes: Sequence[int], room: int) -> int:
-    """Return the limit of points per line at which the lines fit, given their full sizes."""
     left = len(sizes)
     for size in sorted(sizes):
         if size * left > room:
@@ -286,7 +279,6 @@ def _band(segments: Segments, lines: pl.DataFrame, options: ChartOptions) -> pl.
 
 
 def point_rows(segments: Segments, lines: pl.DataFrame, targets: Sequence[Target]) -> pl.DataFrame:
-    """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
     found = segments.points(targets)
@@ -302,21 +294,18 @@ def point_rows(segments: Segments, lines: pl.DataFrame, targets: Sequence[Target
 
 
 def labels_of(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return what the rows of a line have in common, which charts look up by ``line``."""
     keys = [name for name in lines.columns if name.startswith("key_")]
     area = pl.col("ap").str.strip_prefix("AP ")
     return lines.select("line", "series", "few", *keys, area=area)
 
 
 def _numbered(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Add the panels of their lines to rows, and their order in them."""
     drawn = lines.drop_nulls(AVERAGE_PRECISION).select("line", "panel")
     placed = left_join(rows, drawn, ["line"]).drop_nulls("panel")
     return placed.with_columns(order=pl.int_range(pl.len()).over("line"))
 
 
 def _with_digits(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with no more digits than one can see; thresholds are text."""
     rates = pl.selectors.float() - pl.selectors.by_name("threshold", "tp", "fp", require_all=False)
     texts = [threshold_texts().alias("threshold")] if "threshold" in rows.columns else []
     return rows.with_columns(rates.round_sig_figs(_DIGITS), *texts)
@@ -333,7 +322,6 @@ def threshold_texts() -> pl.Expr:
 
 
 def _false_positive_rate() -> pl.Expr:
-    """Return the share of negatives that are predicted positive; null without negatives."""
     # The recall of the negative class, so the same formula.
     return recall(pl.col("fp"), pl.col("fp") + pl.col("tn"))
 
@@ -357,7 +345,6 @@ def _thinned(points: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
 
 
 def _distance() -> pl.Expr:
-    """Return the distance of each dropped point to the line between its kept neighbours."""
     ax, ay = (pl.when(_KEPT).then(v).forward_fill().over("line") for v in (_X, _Y))
     bx, by = (pl.when(_KEPT).then(v).backward_fill().over("line") for v in (_X, _Y))
     length = ((bx - ax) ** 2 + (by - ay) ** 2).sqrt()

@@ -32,7 +32,6 @@ _SPACING = {"row": 14, "column": 8}
 
 
 def plot(segments: Segments, options: ChartOptions) -> AnyChart:
-    """Return the chart of all curves."""
     return CurveChart.of(segments, options).drawn()
 
 
@@ -48,7 +47,6 @@ class CurveChart:
 
     @classmethod
     def of(cls, segments: Segments, options: ChartOptions) -> CurveChart:
-        """Return what there is to show of the segments."""
         most = options.most_in_one_panel
         segments, lines, choice = curve_rows.chosen_lines(segments, options.facet, most)
         rows = curve_rows.chart_rows(segments, lines, options)
@@ -60,12 +58,10 @@ class CurveChart:
 
     @property
     def count(self) -> int:
-        """The number of panels; each may have a ROC curve beside it."""
         return self.lines["panel"].n_unique()
 
     @property
     def f_scores(self) -> tuple[float, ...]:
-        """The F1 scores that have lines: the usual ones only where they are no clutter."""
         if self.options.iso_f1 is not None:
             return self.options.iso_f1
         return ISO_F1 if self.count <= _MOST_WITH_ISO else ()
@@ -84,7 +80,6 @@ class CurveChart:
     # --- panels ----------------------------------------------------------------------------------
 
     def panels(self) -> list[PanelData]:
-        """Return the panels; the title of a single one is part of the title of the chart."""
         found = [self._panel(number) for number in range(self.count)]
         return found if len(found) != 1 else [replace(found[0], title="", size="", lines=[])]
 
@@ -104,7 +99,6 @@ class CurveChart:
         )
 
     def renderer(self) -> PanelRenderer:
-        """Return what draws the panels."""
         alone, names = self.count == 1, self.segments.keys
         # What has no curve is not in a legend of curves.
         drawn = self.lines.drop_nulls(AVERAGE_PRECISION) if alone else self.lines
@@ -122,7 +116,6 @@ class CurveChart:
     # --- arrangement -----------------------------------------------------------------------------
 
     def drawn(self) -> AnyChart:
-        """Return the panels, with a table of the operating points below them."""
         points = self.rows.points
         if not 0 < points.height <= _MOST_IN_TABLE:
             return self._grid(self.properties())
@@ -146,12 +139,10 @@ class CurveChart:
     # --- title and notes -------------------------------------------------------------------------
 
     def properties(self) -> dict[str, Any]:
-        """Return the properties of the whole chart."""
         title = "Precision and recall, and ROC" if self.options.roc else "Precision and recall"
         return self.properties_of(title, "Precision-recall curves", self._notes())
 
     def properties_of(self, title: str, about: str, notes: Iterator[str]) -> dict[str, Any]:
-        """Return the properties of a chart, whose title has that of a single panel."""
         errors = {"roc_error": self.rows.roc_error} if self.options.roc else {}
         look, names, areas = self.options.look, self.segments.keys, self.lines[AVERAGE_PRECISION]
         alone = self.count == 1 and not self.options.roc and self.options.x == "recall"
@@ -194,19 +185,16 @@ class CurveChart:
             yield f"{look}: {curve_rows.NOTES[rows.overlay_kind]}"
 
     def notes_on_prevalence(self) -> Iterator[str]:
-        """Yield at which prevalence all is drawn, if it is not that of the rows."""
         if self.segments.deploys:
             used_at = self.lines["prevalence"].drop_nulls().unique()
             one = f"a prevalence of {text.prevalence_text(used_at[0])}" if len(used_at) == 1 else ""
             yield f"Precision and areas at {one or 'the prevalence of use of each segment'}."
 
     def notes_on_areas(self) -> Iterator[str]:
-        """Yield what is in brackets, if there are intervals."""
         if "ci_low" in self.lines.columns:
             yield f"AP: average precision [{text.percent_text(self.options.level)} interval]."
 
     def notes_on_ribbons(self) -> Iterator[str]:
-        """Yield what ribbons are, and what intervals take for clusters."""
         options, percent = self.options, text.percent_text(self.options.level)
         if options.intervals:
             yield f"Ribbon: {percent} interval of precision at each threshold."
@@ -216,7 +204,6 @@ class CurveChart:
             yield f"Intervals: {text.cluster_text(self.segments.cluster)}."
 
     def notes_on_thinning(self) -> Iterator[str]:
-        """Yield how far off the curves are, if one could see it."""
         if self.rows.precision_error > _NOTED_ERROR:
             yield f"Thinned: precision is off by at most {self.rows.precision_error:.2g}."
 

@@ -93,27 +93,22 @@ class Segments:
 
     @property
     def model_keys(self) -> list[str]:
-        """The name of the key of models in tables, if there is one."""
         return key_names(has_models(self.keys))
 
     @property
     def own_keys(self) -> list[str]:
-        """The names of the keys of segments in tables."""
         return key_names(len(self.keys))[has_models(self.keys) :]
 
     def check_count(self, keys: Sequence[str], most: int, what: str, hint: str) -> None:
-        """Raise an error if there are more combinations of some keys than a chart can show."""
         number = self.count(keys)
         if number > most:
             raise DataError(f"the chart would have {number:,} {what}", f"up to {most} {what}", hint)
 
     def count(self, keys: Sequence[str]) -> int:
-        """Return the number of combinations of some keys."""
         return self.key_values.select(keys).n_unique() if keys else 1
 
     @property
     def cluster(self) -> str | None:
-        """The name of the clusters of the rows, if any."""
         column = self.given.columns.cluster
         return None if column is None else column.name
 
@@ -134,7 +129,6 @@ class Segments:
     def curves(
         self, keep: Keep, level: float | None = None, bins: Bins | None = None
     ) -> pl.DataFrame:
-        """Return ``line`` and the columns of curves, without points of undefined recall."""
         start, used_at = self.start if bins is None else None, self.used_at
         extras = Extras(level=level, calibration=used_at, deploys=used_at is not None)
         return self.of(Curve(start, keep, bins, extras)).drop_nulls("recall")
@@ -145,11 +139,9 @@ class Segments:
         return self.calibration if self.deploys else None
 
     def points(self, targets: Sequence[Target]) -> pl.DataFrame:
-        """Return ``line`` and the operating points."""
         return self.of(OperatingPoints(targets, calibration=self.used_at))
 
     def at_thresholds(self, bins: Bins, level: float | None = None) -> pl.DataFrame:
-        """Return ``line`` and the columns of points at thresholds, in ranking order."""
         if level is not None and self.cluster is not None:
             return self.curves("all", level, bins)
         thresholds = bins.of(self.given.score_dtype).thresholds
@@ -164,13 +156,11 @@ class Segments:
 
     @cached_property
     def finite_scores(self) -> pl.Series:
-        """The finite scores of all segments, each once, in ascending order."""
         scores = self.given.used().select(pl.col("score").cast(pl.Float64)).collect()["score"]
         # Sorted first: the others of sorted numbers are told apart from their neighbours.
         return scores.filter(scores.is_finite()).sort().unique().sort()
 
     def of(self, table: Table) -> pl.DataFrame:
-        """Return ``line`` and the columns of a table."""
         return self._numbered(table, self.given)
 
     @property
@@ -180,13 +170,11 @@ class Segments:
         return self.error is None and has_models(self.keys) == columns.several_models
 
     def at_recalls(self, recalls: Sequence[float], *, pooled: bool) -> pl.DataFrame:
-        """Return the points at which segments, or all rows, reach these recalls, by their keys."""
         rows = self.given.pooled() if pooled else self.given
         table = RecallGrid(recalls).finished(rows).collect()
         return _with_numbered_keys(table, has_models(self.keys) if pooled else len(self.keys))
 
     def calibrated(self) -> pl.DataFrame:
-        """Return the average precision of each line at one prevalence, as segments are compared."""
         table = AveragePrecision(interval=None, calibration=compared_at(None))
         return self.of(table).select("line", CALIBRATED)
 
@@ -200,7 +188,6 @@ class Segments:
         return self.of(table).select("line", ROC_AUC)
 
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
-        """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
         rows, asked = self.given.pooled() if pooled else self.given, comparison
         if pooled and self._reference is not None:
             calibrated = replace(comparison.measured, calibration=self._reference)
@@ -268,7 +255,6 @@ def segments_of_curve(
     ascending: bool = False,
     deploys: bool = False,
 ) -> Segments:
-    """Return the segments of a curve frame."""
     curve = read_curve(frame.lazy(), ascending=ascending)
     if calibration is not None and calibration.given is not None:
         names = dict(zip(curve.keys, key_names(len(curve.keys)), strict=True))
@@ -307,12 +293,10 @@ def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _with_numbered_keys(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
-    """Return a frame with its first columns, the keys, renamed to ``key_0, key_1, ...``."""
     return frame.rename(dict(zip(frame.columns, key_names(keys), strict=False)))
 
 
 def has_models(keys: Sequence[str]) -> bool:
-    """Return whether the first key is that of models."""
     return keys[:1] == [MODEL]
 
 

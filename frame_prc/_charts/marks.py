@@ -42,22 +42,18 @@ class PanelLayout:
 
     @property
     def is_large(self) -> bool:
-        """Whether the labels of the F1 curves are beside the panel."""
         return min(self.width, self.height) >= LARGE
 
     @cached_property
     def x(self) -> alt.X:
-        """The horizontal encoding, whose axis is that of the panel."""
         return alt.X(f"{self.columns[0][0]}:Q")
 
     @cached_property
     def y(self) -> alt.Y:
-        """The vertical encoding."""
         return alt.Y(f"{self.columns[1][0]}:Q")
 
     @property
     def axes(self) -> dict[str, Any]:
-        """The axes of the panel, which all of its layers inherit."""
         along, upward = (title for _, title in self.columns)
         if self.ends is None:
             axis = self._axis(along, 1.0, labels=self.bottom)
@@ -70,17 +66,14 @@ class PanelLayout:
 
     @property
     def font(self) -> float:
-        """The size of the title."""
         return 11.5 if self.is_large else 10.5
 
     @property
     def letters(self) -> int:
-        """How many letters fit above the panel."""
         return int(self.width / self.font * 2.1)
 
     @property
     def clip(self) -> dict[str, Any]:
-        """The option of marks that may go on above the panel."""
         return {"clip": True} if self.top < 1 else {}
 
     def _axis(self, title: str, end: float, *, labels: bool) -> alt.Axis:
@@ -95,7 +88,6 @@ class PanelLayout:
 def layouts_of(
     count: int, columns: int, width: int, height: int, *, paired: bool, top: float = 1.0
 ) -> list[PanelLayout]:
-    """Return the layouts of panels in a grid; each of those that are paired has a left axis."""
     return [
         PanelLayout(
             number=number,
@@ -156,13 +148,11 @@ def tooltip_of(columns: Sequence[str], keys: dict[str, str]) -> alt.ExprRef:
 
 
 def tooltips(columns: Sequence[str], keys: dict[str, str]) -> list[alt.Tooltip]:
-    """Return the tooltips of some columns, after those of keys with these titles."""
     of_keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in keys.items()]
     return [*of_keys, *map(tooltip, columns)]
 
 
 def tooltip(column: str) -> alt.Tooltip:
-    """Return the tooltip of a column."""
     title = TITLES.get(column, column)
     if column in _FORMATS:
         return alt.Tooltip(f"{column}:Q", title=title, format=_FORMATS[column])
@@ -186,7 +176,6 @@ def titles_of(columns: Sequence[str], *, ascending: bool) -> dict[str, str]:
 
 
 def point_table(points: pl.DataFrame, look: Look, *, ascending: bool) -> AnyChart:
-    """Return a table of operating points, named after their keys and criteria."""
     rows = points.with_columns(
         pl.col("threshold").cast(pl.Float64), predicted=pl.col("tp") + pl.col("fp")
     )
@@ -221,7 +210,6 @@ def table(cells: Any, names: Sequence[str], titles: Sequence[str], look: Look) -
 
 
 def mirrored(base: AnyChart, rows: pl.DataFrame, colour: Any, look: Look) -> AnyChart:
-    """Return the shares of each class in bins, on axes for all of these rows."""
     shares = rows.select(pl.max_horizontal("positives", "negatives")).to_series().drop_nulls()
     most = 1.04 * max(shares.to_list(), default=1.0)
     scale = alt.Scale(domain=[-most, most], nice=False)

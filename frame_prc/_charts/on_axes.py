@@ -55,7 +55,6 @@ def check_axes(verb: str, ax: object, line: dict[str, Any]) -> dict[str, Any]:
 def draw_curves(
     segments: Segments, ax: Axes | None, style: Mapping[str, Any], *, intervals: bool
 ) -> Drawn:
-    """Draw a line per model and segment, and what a random ranking reaches."""
     hint = "where() chooses the segments of other axes"
     check_readable(segments, facet=False, most=MOST_OVERLAID, overlaid_hint=hint)
     if not intervals:
@@ -107,7 +106,6 @@ def _styles(lines: pl.DataFrame, look: Look) -> Iterator[dict[str, Any]]:
 def draw_summary(
     segments: Segments, sort: Sort, ax: Axes | None, style: Mapping[str, Any]
 ) -> Drawn:
-    """Draw a row per segment, with a dot and its interval per model."""
     data = summary_data(segments, None, None, sort, None)
     places = {name: place for place, name in enumerate(data.names)}
     place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
@@ -134,7 +132,6 @@ def draw_summary(
 
 
 def _draw_dots(ax: Axes, dots: pl.DataFrame, style: Mapping[str, Any]) -> list[Line2D]:
-    """Draw dots with their intervals; one without, or from few rows, is hollow."""
     if "ci_low" in dots.columns:
         y, low, high = dots.select("place", "ci_low", "ci_high").to_numpy().T
         ax.plot([low, high], [y, y], color=style["color"], linewidth=1.4)
@@ -147,7 +144,6 @@ def _draw_dots(ax: Axes, dots: pl.DataFrame, style: Mapping[str, Any]) -> list[L
 
 
 def _draw_notes(ax: Axes, rows: pl.DataFrame, look: Look) -> None:
-    """Draw the ticks of a random ranking, and why segments have no dot."""
     defined = rows.drop_nulls(AVERAGE_PRECISION)
     ax.plot(
         *defined.select(RANDOM, "place").to_numpy().T,

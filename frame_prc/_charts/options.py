@@ -62,22 +62,18 @@ class Look:
 
     @property
     def background(self) -> str:
-        """The colour of the background."""
         return "#16181D" if self.dark else "#FFFFFF"
 
     @property
     def text(self) -> str:
-        """The colour of text."""
         return "#E8E8E8" if self.dark else "#222222"
 
     @property
     def muted(self) -> str:
-        """The colour of notes and reference lines."""
         return "#A8ACB3" if self.dark else "#5F6368"
 
     @property
     def faint(self) -> str:
-        """The colour of grids."""
         return "#3A3E46" if self.dark else "#DADCE0"
 
     @property
@@ -93,14 +89,12 @@ class Look:
         return [_DASHES[i // len(self._palette) % len(_DASHES)] for i in range(count)]
 
     def grid(self, panels: int, *, paired: bool) -> tuple[int, int, int]:
-        """Return the number of columns of panels, and the width and height of a panel."""
         grids = _PAIRED_GRIDS if paired else _GRIDS
         columns, width = next((c, w) for most, c, w in grids if panels <= most)
         width = self.width or self.height or width
         return columns, width, self.height or width
 
     def config(self) -> dict[str, Any]:
-        """Return the settings of the whole chart."""
         axis = {"labelColor": self.text, "titleColor": self.text, "gridColor": self.faint}
         return {
             "background": self.background,
@@ -185,7 +179,6 @@ class ChartOptions:
             check_numpy()
 
     def check_over_thresholds(self) -> None:
-        """Raise an error for options that only a chart over recall has."""
         if self.x != "threshold":
             return
         given = {"roc": self.roc, "band": self.band, "facet": self.facet is not None}
@@ -205,7 +198,6 @@ class ChartOptions:
 
     @property
     def level(self) -> float:
-        """The level of intervals."""
         return LEVEL if self.ci is None else self.ci
 
     @property
@@ -215,31 +207,26 @@ class ChartOptions:
 
     @property
     def most_in_one_panel(self) -> int:
-        """Up to how many lines of one model share a panel if nothing else is asked for."""
         if self.overlay in {"pooled", "mean"}:
             return 1
         return _FEW_RIBBONS if self.intervals or self.band else _FEW_LINES
 
     @property
     def threshold(self) -> float | None:
-        """The only threshold to mark, if there is one."""
         held = [target.value for target in self.targets if target.criterion == "threshold"]
         return held[0] if len(held) == 1 else None
 
     @property
     def others(self) -> tuple[Target, ...]:
-        """The operating points to mark beside the only threshold."""
         is_kept = self.threshold is None
         return tuple(one for one in self.targets if is_kept or one.criterion != "threshold")
 
 
 def check_altair(verb: str) -> None:
-    """Raise an error unless Altair is installed, before anything is read."""
     check_installed("altair", "Altair", verb)
 
 
 def chart_look(dark: Any, title: Any, size: Any = None, width: Any = None) -> Look:
-    """Check and return the options for the look of a chart: the size, or the width, of a panel."""
     check_title(title)
     if width is not None and not _is_length(width):
         raise OptionError(
@@ -266,7 +253,6 @@ def _is_length(length: Any) -> bool:
 
 
 def axis_end(y: Any) -> float | Literal["auto"]:
-    """Return where the axis of precision ends."""
     y = plain_option(y)
     if y == "auto":
         return "auto"
@@ -276,7 +262,6 @@ def axis_end(y: Any) -> float | Literal["auto"]:
 
 
 def f_scores(iso_f1: Any) -> tuple[float, ...] | None:
-    """Return the F1 scores that have lines, or ``None`` for the usual ones."""
     iso_f1 = plain_option(iso_f1)
     if iso_f1 is None:
         return None
@@ -293,7 +278,6 @@ def f_scores(iso_f1: Any) -> tuple[float, ...] | None:
 
 
 def marked(points: Any) -> tuple[Target, ...]:
-    """Return the operating points to mark."""
     criteria = get_args(Criterion)
     example = "for example points={'recall': 0.9}"
     if points is None:
@@ -324,7 +308,6 @@ def marked(points: Any) -> tuple[Target, ...]:
 
 
 def facet_keys(facet: Any) -> Any:
-    """Return the keys that have panels, ``False``, or ``None`` to choose."""
     facet = plain_option(facet)
     names = [facet] if isinstance(facet, str) else facet
     if facet is None or facet is False:
@@ -341,10 +324,8 @@ def facet_keys(facet: Any) -> Any:
 
 
 def is_ordered(dtype: pl.DataType) -> bool:
-    """Return whether the values of a key have an order of their own."""
     return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Enum
 
 
 def is_time(dtype: pl.DataType) -> bool:
-    """Return whether the values of a key are moments."""
     return dtype in (pl.Date, pl.Datetime)

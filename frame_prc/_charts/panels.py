@@ -52,7 +52,6 @@ class PanelData:
     empty: str | None
 
     def names(self) -> list[str]:
-        """Return the texts above the panel as lines."""
         lines = [": ".join(filter(None, line)) for line in self.lines]
         return [*filter(None, (self.title, *lines, self.size))]
 
@@ -76,7 +75,6 @@ class PanelRenderer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The settings of the whole chart, among them the tooltip of all curves."""
         tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
         look = self.look.config()
         return look | {"circle": look["circle"] | {"tooltip": tooltip}}
@@ -84,7 +82,6 @@ class PanelRenderer:
     def precision_recall(
         self, panel: PanelData, layout: PanelLayout, chosen: AnyChart | None = None
     ) -> AnyChart:
-        """Return precision over recall; ``chosen`` is a mark at a chosen point."""
         # A line of equal F1 is lowest at recall 1.
         ends = self.iso.filter(pl.col("recall") == 1, pl.col("precision") < layout.top)
         ends = ends.with_columns(labelled=_is_clear(panel.baselines["prevalence"], layout))
@@ -102,7 +99,6 @@ class PanelRenderer:
         return self.titled(layers, panel, layout)
 
     def roc(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
-        """Return the true-positive rate over the false-positive rate."""
         layout = replace(layout, columns=ROC, top=1.0)
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
         diagonal = alt.Chart(chance).mark_line(color=self.look.muted, **_DASHED)
@@ -118,7 +114,6 @@ class PanelRenderer:
     # --- layers --------------------------------------------------------------------------------
 
     def _iso(self, ends: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return the curves of constant F1, with labels beside a large panel, or inside."""
         drawn = self.iso.filter(pl.col("f_score").is_in(ends["f_score"].implode()))
         mark = alt.Chart(drawn).mark_line(
             color=self.look.faint, strokeWidth=1, interpolate="monotone", **layout.clip
@@ -141,7 +136,6 @@ class PanelRenderer:
         return [rule.encode(y=y, color=colour, tooltip=[tooltip("prevalence")])]
 
     def _overlay(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return the curves to compare with: a grey one, or one in the colour of each series."""
         alone = rows["series"].n_unique() == 1
         look = {"strokeWidth": 3, "opacity": 0.45 if alone else 0.3, **layout.clip}
         colour = alt.ColorValue(self.look.muted) if alone else self._colour()
@@ -156,7 +150,6 @@ class PanelRenderer:
         return self._sharing(rows, area.encode(color=self._colour()))
 
     def _steps(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return lines in steps, which open at a height of their own."""
         start = alt.Chart().transform_filter("datum.tp + datum.fp == 0")
         rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2, **layout.clip)
         opening = rule.encode(x=layout.x, y=layout.y, y2=alt.Y2("height:Q"), color=self._colour())
@@ -213,7 +206,6 @@ class PanelRenderer:
         return [self.marker(points, layout.x, layout.y, fill, xOffset=alt.ExprRef("datum.dx"))]
 
     def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, **look: Any) -> AnyChart:
-        """Return a marker per operating point."""
         look |= {"stroke": self.look.background, "strokeWidth": 1}
         mark = points.mark_point(filled=True, size=85, **look)
         beside: dict[str, Any] = {"direction": "vertical", "padding": 8} if self.alone else {}
@@ -228,7 +220,6 @@ class PanelRenderer:
         )
 
     def reason(self, text: str | None, layout: PanelLayout) -> list[AnyChart]:
-        """Return why there is no curve."""
         if text is None:
             return []
         reason = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(color=self.look.muted)
@@ -236,7 +227,6 @@ class PanelRenderer:
         return [reason.encode(x=x, y=y, text=alt.Text("text:N"))]
 
     def titled(self, layers: list[AnyChart], panel: PanelData, layout: PanelLayout) -> AnyChart:
-        """Return the layers of a panel as a chart with its title."""
         # In one call: each method of a chart copies all of it.
         size = {"width": layout.width, "height": layout.height}
         lines = _above(panel)
@@ -260,7 +250,6 @@ class PanelRenderer:
         return alt.layer(*layers, title=above, **size).encode(**layout.axes)
 
     def _keyed(self, names: list[str], lines: list[str], font: float) -> list[AnyChart]:
-        """Return lines of text above a panel, each after a swatch: a name may be cut."""
         height = font + 2
         places = [-_ABOVE - font / 2 - height * (len(names) - 1 - i) for i in range(len(names))]
         rows = pl.DataFrame({"series": names, "text": lines, "place": places})
@@ -304,7 +293,6 @@ class PanelRenderer:
 
 
 def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:
-    """Return the intervals of precision."""
     # The start point of a curve has none.
     area = rows.transform_filter("isValid(datum.precision_low)").mark_area(**look)
     return area.encode(x=x, y=y, y2=alt.Y2("precision_high:Q"))
@@ -331,7 +319,6 @@ def as_text(rows: pl.DataFrame) -> alt.InlineData:
 
 
 def _is_clear(prevalences: pl.Series, layout: PanelLayout) -> pl.Expr:
-    """Return whether a label inside a panel is clear of its dashed lines, at which curves end."""
     if layout.is_large:
         return pl.lit(value=True)
     pixel, at = layout.top / layout.height, pl.col("precision")

@@ -43,8 +43,6 @@ _NUMBERS = {"measure", "n", "n_pos", "n_segments", "prevalence", "bin_low", "ave
 
 
 class _Kind(NamedTuple):
-    """A kind of table: the columns that tell it, its chart, and what is said above it."""
-
     needed: tuple[str, ...]
     draw: Callable[[_Result], AnyChart]
     title: str
@@ -64,7 +62,6 @@ class _Result:
     titles: dict[str, str]
 
     def tooltips(self) -> list[alt.Tooltip]:
-        """Return a tooltip of all columns."""
         schema = self.frame.schema
         return [
             alt.Tooltip(f"{name}:Q", title=self.title(name), format=_NUMBER)
@@ -76,12 +73,10 @@ class _Result:
 
     @property
     def measure(self) -> str:
-        """The title of values: the measures; tables name all but the usual one."""
         return ", ".join(name.replace("_", " ") for name in self.measures)
 
     @property
     def measures(self) -> list[MeasureName]:
-        """The measures of the table."""
         if "measure" not in self.frame.columns or self.frame.is_empty():
             return [Measured().name]
         return self.frame["measure"].unique(maintain_order=True).to_list()
@@ -96,7 +91,6 @@ class _Result:
 
     @property
     def pair(self) -> list[str]:
-        """The baseline and the model, if all rows compare the same two."""
         own = {title: name for name, title in self.titles.items()}
         pair = [self.frame[own[side]].unique() for side in ("baseline", MODEL) if side in own]
         if len(pair) == 2 and all(len(one) == 1 for one in pair):  # noqa: PLR2004
@@ -111,24 +105,20 @@ class _Result:
         return higher.pop() if told else None
 
     def title(self, name: str) -> str:
-        """Return the title of a column."""
         return text.column_title(self.titles.get(name, name))
 
     def base(self, value: str) -> AnyChart:
-        """Return the rows that have a value, each in a row of the chart, in their order."""
         names = self.frame["shown_name"].to_list()
         axis = alt.Axis(title=None, domain=False)
         rows = alt.Chart(self.frame.drop_nulls(value))
         return rows.encode(y=alt.Y("shown_name:N", sort=names, axis=axis))
 
     def sized(self, *layers: AnyChart) -> AnyChart:
-        """Return layers as a chart with a row for each row of the table."""
         height = self.look.height or max(_ROW * self.frame.height, 3 * _ROW)
         return alt.layer(*layers, width=self.look.width or _WIDTH, height=height)
 
 
 def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
-    """Return the chart of a table that a verb returned."""
     kind = _kind_of(frame)
     is_in_rows = kind.draw in (_forest, _shrunk, _sizes)
     if frame.height > MOST_SEGMENTS and is_in_rows:
@@ -238,7 +228,6 @@ def _forest(result: _Result) -> AnyChart:
 
 
 def _domain(frame: pl.DataFrame, value: str) -> dict[str, Any]:
-    """Return the ends of an axis of differences, which intervals of few rows may go beyond."""
     known = frame.filter("shown_known").drop_nulls("ci_low")
     if value not in _EQUAL or known.is_empty():
         return {}
@@ -268,7 +257,6 @@ def _by_sign(result: _Result, frame: pl.DataFrame, value: str) -> tuple[pl.DataF
 
 
 def _shrunk(result: _Result) -> AnyChart:
-    """Draw each segment as it is, hollow, and as it probably is, with its interval."""
     look, frame = result.look, result.frame.drop_nulls("shrunk").sort("shrunk")
     drawn = replace(result, frame=frame)
     base = drawn.base("shrunk")
@@ -310,7 +298,6 @@ def _from_to(drawn: _Result, start: str, end: str, title: str, scale: alt.Scale)
 
 
 def _watched(result: _Result) -> AnyChart:
-    """Draw the periods in order, with the limit of each and those that give an alarm."""
     look, (*others, over) = result.look, result.keys
     blue, red, third = look.colours(3)
     colour_of = (red, blue, third, look.muted, look.faint)
@@ -424,7 +411,6 @@ def _in_panels(
     alone: tuple[int, int] = _ALONE,
     beside: tuple[int, int] = _BESIDE,
 ) -> AnyChart:
-    """Return one panel, or a grid with one for each combination of keys, of these sizes."""
     keys, look, groups = result.keys, result.look, parts_by(result.frame, result.keys)
     if len(groups) > _MOST_PANELS:
         raise _too_many(f"{len(groups)} panels", _MOST_PANELS)

@@ -35,8 +35,6 @@ _HEAD = """<head>
 
 
 class _Files(alt.TopLevelMixin):
-    """The methods of Altair's charts that write files, with other defaults."""
-
     def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:  # noqa: A002
         """Save the chart as ``altair.Chart.save`` does, images at twice the density."""
         kind = format or Path(str(getattr(fp, "name", fp))).suffix.lower().removeprefix(".")
@@ -62,7 +60,6 @@ class _Files(alt.TopLevelMixin):
             Path(fp).write_text(page, encoding="utf-8")
 
     def to_html(self, *given: Any, **options: Any) -> str:
-        """Return a page as ``altair.Chart.to_html`` does."""
         _add_page_options(options)
         return _with_head(self, super().to_html(*given, **options))
 
@@ -89,7 +86,6 @@ _CLASSES: dict[type, type] = {
 
 
 def with_files(chart: ChartType) -> ChartType:
-    """Return a chart whose files have these defaults."""
     # Making it anew would copy all of it, and Altair takes plain assignment for a property.
     object.__setattr__(chart, "__class__", _CLASSES[type(chart)])
     return chart

@@ -38,7 +38,6 @@ def plot_summary(
     look: Look,
     kind: Kind = "dots",
 ) -> AnyChart:
-    """Return the chart of average precisions, and of their differences if there are any."""
     times = find_times(segments) if sort is None and kind == "dots" else None
     if kind == "heatmap":
         _check_heat_map(segments, sort, baseline)
@@ -135,7 +134,6 @@ def _on_chance(data: SummaryData) -> Iterator[str]:
 
 
 def _on_all_rows(data: SummaryData) -> Iterator[str]:
-    """Say why all rows may lie above each segment that they are made of."""
     if data.whole is None:
         return
     is_whole, area = pl.col("name") == data.whole, pl.col(AVERAGE_PRECISION)
@@ -154,7 +152,6 @@ def _at_one_prevalence(data: SummaryData) -> str:
 
 
 def _on_worst(data: SummaryData) -> Iterator[str]:
-    """Say if no segment of the only model can be named the worst."""
     if len(data.models) > 1 or data.times is not None:
         return
     worst = data.segments.likely_worst()

@@ -62,13 +62,11 @@ class SummaryData:
 
     @property
     def has_differences(self) -> bool:
-        """Whether any difference is defined."""
         rows = self.differences
         return not rows.is_empty() and not rows["difference"].is_null().all()
 
     @property
     def are_cut(self) -> bool:
-        """Whether intervals of differences go on beyond the axis."""
         if "ci_low" not in self.differences.columns:
             return False
         low, high = difference_domain(self.differences)
@@ -77,7 +75,6 @@ class SummaryData:
 
     @property
     def quantity(self) -> str:
-        """What the areas are."""
         is_calibrated = REFERENCE in self.dots.columns
         return "Calibrated average precision" if is_calibrated else "Average precision"
 
@@ -139,12 +136,10 @@ def ends_and_largest(segments: pl.DataFrame, area: str, count: int) -> list[int]
 
 
 def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that have no interval."""
     return rows.filter(pl.col("ci_low").is_null()) if "ci_low" in rows.columns else rows
 
 
 def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows without an interval, or from too few rows to trust it."""
     if "ci_low" not in rows.columns:
         return rows
     hidden = text.is_few() if AVERAGE_PRECISION in rows.columns else pl.lit(value=False)
@@ -184,7 +179,6 @@ def _check_differences(
 
 
 def dots_of(segments: Segments) -> pl.DataFrame:
-    """Return a row per model and segment, with the ``model`` and the ``name`` of the segment."""
     models, own = segments.model_keys, segments.own_keys
     table = text.with_key_texts(segments.table, segments.keys).with_columns(
         text.number_by(segments.table, own, "segment"),
@@ -218,7 +212,6 @@ def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
 def _compared(
     segments: Segments, dots: pl.DataFrame, comparison: Comparison, whole: str | None
 ) -> pl.DataFrame:
-    """Return the differences of models on the same rows, with intervals."""
     table = _named_differences(segments, dots, comparison)
     if whole is not None:
         of_all = segments.compared(comparison, pooled=True).with_columns(name=pl.lit(whole))
@@ -288,7 +281,6 @@ def _order(dots: pl.DataFrame, differences: pl.DataFrame, by: Sort) -> list[str]
 
 
 def _few(dots: pl.DataFrame, names: list[str]) -> list[str]:
-    """Return the names of the segments that have few positives, or none, in their order."""
     is_few = pl.col("status").is_in(FEW) | pl.col(AVERAGE_PRECISION).is_null()
     few = {*dots.filter(is_few, pl.col("segment") >= 0)["name"]}
     return [name for name in names if name in few]
@@ -298,7 +290,6 @@ def _few(dots: pl.DataFrame, names: list[str]) -> list[str]:
 
 
 def find_times(segments: Segments) -> Times | None:
-    """Return the one key with dates or times, if a line over it can be drawn."""
     own, values = segments.own_keys, segments.key_values
     dated = [key for key in own if is_time(values.schema[key])]
     if len(dated) != 1 or values[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
@@ -313,7 +304,6 @@ def find_times(segments: Segments) -> Times | None:
 
 
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:
-    """Add ``time``, and the number and the name of the panel, to rows in the order of a table."""
     panels = text.number_by(table, times.panels, "panel")
     numbered = dots.with_columns(milliseconds(table[times.key]).alias("time"), panels)
     return text.with_names(numbered, "panel", times.panels, "panel_name")

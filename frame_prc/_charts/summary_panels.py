@@ -37,8 +37,6 @@ _NO_AREA = 1.0  # the end of an axis without a value
 
 @dataclass(frozen=True)
 class Quantity:
-    """What panels show: a column of rows, the title and the ends of its axis, and how it looks."""
-
     rows: pl.DataFrame
     column: str
     title: str
@@ -48,21 +46,17 @@ class Quantity:
 
     @property
     def scale(self) -> alt.Scale:
-        """The scale of the axis, with room up to the frame."""
         return alt.Scale(domain=list(self.ends), nice=False, padding=PADDING)
 
 
 @dataclass(frozen=True)
 class SummaryMarks:
-    """The encodings and marks that the panels of a summary share."""
-
     data: SummaryData
     look: Look
 
     # --- what is shown ---------------------------------------------------------------------------
 
     def areas(self) -> Quantity:
-        """Return the average precisions, from 0 to the largest value."""
         dots, title = self.data.dots, self.data.quantity
         drawn = dots.drop_nulls(AVERAGE_PRECISION)
         columns = [name for name in (AVERAGE_PRECISION, "ci_high", RANDOM) if name in drawn.columns]
@@ -92,7 +86,6 @@ class SummaryMarks:
         return alt.Color("model:N", scale=scale, legend=legend)
 
     def sides(self) -> tuple[str, str]:
-        """Return what it means to lie below 0, and above."""
         model, baseline = self._pair(_LONGEST_SIDE)
         return f"{baseline} better", f"{model} better"
 
@@ -105,7 +98,6 @@ class SummaryMarks:
     # --- marks -----------------------------------------------------------------------------------
 
     def dots(self, rows: pl.DataFrame, size: int, **encodings: Any) -> list[AnyChart]:
-        """Return a dot per row."""
         circle = alt.Chart(rows).mark_circle(size=size).encode(**encodings)
         hollow = uncertain(rows)
         if hollow.is_empty():
@@ -123,14 +115,12 @@ class SummaryMarks:
         return mark.encode(**at, text=alt.Text("text:N"))
 
     def no_difference(self, **at: Any) -> AnyChart:
-        """Return a line where two models are equal; ``at`` is its encoding."""
         zero = alt.Chart(pl.DataFrame({"difference": [0.0]}))
         return zero.mark_rule(color=self.look.muted, strokeDash=DASHED).encode(**at)
 
     # --- tooltips --------------------------------------------------------------------------------
 
     def tooltips(self) -> list[alt.Tooltip]:
-        """Return the tooltip of an average precision."""
         names, quantity = self.data.segments.keys, self.data.quantity.lower()
         keys = dict(zip(key_names(len(names)), map(column_title, names), strict=True))
         others = (*INTERVAL, "prevalence", RANDOM, "n", "n_pos", "status_text")
@@ -153,15 +143,11 @@ _ABOVE = 7, 26  # px of the words above differences, without and with that axis
 
 @dataclass(frozen=True)
 class RowPanels(SummaryMarks):
-    """The panels of the chart, which share their rows and colours."""
-
     @property
     def columns(self) -> int:
-        """The number of panels beside each other."""
         return 3
 
     def cells(self) -> list[AnyChart]:
-        """Return the panels, side by side."""
         panels = [self._areas(), self._sizes()]
         return [*panels, self._difference_panel()] if self.data.has_differences else panels
 
@@ -241,7 +227,6 @@ class RowPanels(SummaryMarks):
         return alt.layer(*layers, width=_DIFFERENCES, height=self._height)
 
     def _sides(self) -> list[AnyChart]:
-        """Return which model is better on either side of 0."""
         below, above = self.sides()
         y = -_ABOVE[self._is_long]
         return [
@@ -252,7 +237,6 @@ class RowPanels(SummaryMarks):
     def _dots_and_intervals(
         self, shown: Quantity, models: Sequence[str], y: alt.Y
     ) -> list[AnyChart]:
-        """Return a dot per row with its interval, the models of a segment beside each other."""
         rows, (low, high) = shown.rows.drop_nulls(shown.column), INTERVAL
         encodings = {
             "y": y,
@@ -273,7 +257,6 @@ class RowPanels(SummaryMarks):
         return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
 
     def _x(self, shown: Quantity) -> alt.X:
-        """Return the axis, which is above many rows."""
         count = _TICKS_OF_DIFFERENCES if shown.column == "difference" else _TICKS
         values = ticks(*shown.ends, count)
         axis = alt.Axis(format=NUMBERS, values=values, orient="top" if self._is_long else "bottom")
@@ -301,7 +284,6 @@ class RowPanels(SummaryMarks):
 
 
 def _range(sizes: Sequence[float]) -> str:
-    """Return a size, or the smallest and the largest if those of models differ."""
     return " to ".join(dict.fromkeys(map(count_text, (min(sizes), max(sizes)))))
 
 
@@ -322,11 +304,9 @@ class HeatMap(SummaryMarks):
 
     @property
     def columns(self) -> int:
-        """The number of panels beside each other."""
         return max(_ROOM // self._width, 1)
 
     def cells(self) -> list[AnyChart]:
-        """Return the panels."""
         dots = self.data.dots.filter(pl.col("segment") >= 0)
         texts = [count_text(n) if n else _NONE for n in dots["n_pos"]]
         cells = dots.with_columns(pl.Series("text", texts), few=pl.col("status").is_in(FEW))
@@ -360,7 +340,6 @@ class HeatMap(SummaryMarks):
         return sorted(self.data.segments.own_keys, key=lambda key: -len(self._values(key)))
 
     def _values(self, key: str) -> list[str]:
-        """Return the values of a key as text, in its order."""
         table = self.data.segments.table
         dots = self.data.dots.filter(pl.col("segment") >= 0)
         ordered = dots.select(key, number_by(table, [key], "number")).sort("number")
@@ -416,12 +395,9 @@ _MANY = 60  # points in a panel
 
 @dataclass(frozen=True)
 class TimePanels(SummaryMarks):
-    """The panels of the chart, which share their axes and colours."""
-
     times: Times
 
     def cells(self) -> list[AnyChart]:
-        """Return the panels, each followed by that of its differences if models are compared."""
         kinds = [self.areas(), *([self.differences()] if self.data.has_differences else [])]
         drawn = [(panel, shown) for panel in range(self._count) for shown in kinds]
         return [
@@ -436,7 +412,6 @@ class TimePanels(SummaryMarks):
 
     @property
     def columns(self) -> int:
-        """The number of panels beside each other."""
         return self._grid[1]
 
     @property
@@ -451,7 +426,6 @@ class TimePanels(SummaryMarks):
     # --- panels ----------------------------------------------------------------------------------
 
     def _panel(self, panel: int, shown: Quantity, *, left: bool, bottom: bool) -> AnyChart:
-        """Return the values of a panel with their intervals."""
         rows, is_area = _of_panel(shown, panel), shown.column == AVERAGE_PRECISION
         width, height = self._grid[2] if is_area else self._grid[3]
         if is_area or self._count == 1:
@@ -489,7 +463,6 @@ class TimePanels(SummaryMarks):
         return [chance, cross.encode(x=x, y=alt.value(height - PADDING), tooltip=self.tooltips())]
 
     def _zero(self, y: alt.Y, height: int) -> list[AnyChart]:
-        """Return a line where models are equal, and which is better above it and below."""
         below, above = self.sides()
         return [
             self.no_difference(y=y),

@@ -61,7 +61,6 @@ def short(text: str, most: int = _LONGEST_LABEL) -> str:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Return the texts of several keys as one."""
     return _BETWEEN.join(parts)
 
 
@@ -141,7 +140,6 @@ def number_by(table: pl.DataFrame, keys: Sequence[str], number: str) -> pl.Serie
 def with_names(
     table: pl.DataFrame, number: str, keys: Sequence[str], name: str, without_keys: str = ""
 ) -> pl.DataFrame:
-    """Add the name of each group of rows, which are numbered by :func:`number_by`."""
     groups = table.unique(number, keep="first").sort(number)
     texts = [short_name(row) for row in groups.select(keys).iter_rows()] if keys else []
     names = pl.Series(name, make_unique(texts or [without_keys]), pl.String)
@@ -152,17 +150,14 @@ def with_names(
 
 
 def rate_text(value: float | None) -> str:
-    """Return a rate or a difference of rates with three decimals, never ``-0.000``."""
     return "" if value is None else f"{value:z.3f}"
 
 
 def prevalence_text(value: float) -> str:
-    """Return a prevalence, which may be small, with four significant digits."""
     return f"{value:.4g}"
 
 
 def count_text(value: float | None) -> str:
-    """Return a count of rows or a sum of weights."""
     if value is None:
         return ""
     if isinstance(value, int):
@@ -172,7 +167,6 @@ def count_text(value: float | None) -> str:
 
 
 def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
-    """Return the average precision of a segment with its interval, or why it is undefined."""
     if row[AVERAGE_PRECISION] is None:
         return status_text(row["status"])
     text = f"AP {'≈ ' if approximate else ''}{rate_text(row[AVERAGE_PRECISION])}"
@@ -184,7 +178,6 @@ def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
 
 
 def size_text(row: dict[str, Any]) -> str:
-    """Return the number of positives of a segment and of its rows, and whether they are few."""
     if not row["n_pos"]:
         return ""
     few = " (few)" if row["few"] else ""
@@ -192,7 +185,6 @@ def size_text(row: dict[str, Any]) -> str:
 
 
 def is_few() -> pl.Expr:
-    """Return whether a segment has too few positives to trust its interval."""
     # Another status may take the place of the one that says so.
     hidden = pl.col("status").is_in(["no_negatives", "below_chance"])
     few = pl.col("status").is_in(FEW_OF_POSITIVES)
@@ -207,38 +199,31 @@ def few_of(cluster: str | None, *, weighted: bool = False) -> str:
 
 
 def threshold_text(value: float) -> str:
-    """Return a threshold with three digits, for a label."""
     return f"{value:#.3g}".rstrip(".") if 1e-4 <= abs(value) < 1e3 else f"{value:.4g}"  # noqa: PLR2004
 
 
 def status_text(status: str) -> str:
-    """Return a status in words."""
     words = {"empty": "no rows", "no_other": "nothing to compare with"}
     return words.get(status, status.replace("_", " "))
 
 
 def criterion_text(target: Target) -> str:
-    """Return the criterion of an operating point in words."""
     return _CRITERIA[target.criterion].format(f"{target.value:g}")
 
 
 def percent_text(level: float) -> str:
-    """Return the level of an interval in percent."""
     return f"{level * 100:.12g} %"
 
 
 def share_text(share: float) -> str:
-    """Return a share of rows in percent, with two digits."""
     return f"{share * 100:.2g} %"
 
 
 def rounded_percent(share: float) -> str:
-    """Return a probability in whole percent."""
     return f"{share * 100:.0f} %"
 
 
 def cluster_text(name: str) -> str:
-    """Return what intervals take clusters to be."""
     return f"rows clustered by {short(safe(name))}"
 
 
@@ -252,7 +237,6 @@ def description(title: str, count: int, of: str, keys: Sequence[str], areas: pl.
 
 
 def paragraph(sentences: Iterable[str], width: int) -> list[str]:
-    """Return sentences as lines of similar length, as few as a width allows."""
     text = " ".join(sentences).replace(" %", f"{_NO_BREAK}%")
     count = len(textwrap.wrap(text, width))
     wrapped = (textwrap.wrap(text, narrower) for narrower in range(width // 2, width + 1))
@@ -292,12 +276,10 @@ def round_end(value: float) -> float:
 
 
 def end_of(values: pl.Series, below: float = _LOW) -> float:
-    """Return where an axis of rates ends: at 1, or next above values that are low."""
     most = values.drop_nulls().max()
     return round_end(most) if isinstance(most, float) and most < below else 1.0
 
 
 def digits_of(values: Sequence[float]) -> int:
-    """Return how many decimals tell all values."""
     texts = (f"{value:.6f}".rstrip("0") for value in values)
     return max((len(text.partition(".")[2]) for text in texts), default=0)

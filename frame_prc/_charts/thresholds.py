@@ -35,13 +35,10 @@ _COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 
 
 def plot(segments: Segments, options: ChartOptions) -> AnyChart:
-    """Return the chart over thresholds."""
     return _ThresholdChart.of(segments, options).drawn()
 
 
 class _Slider(NamedTuple):
-    """The thresholds that can be chosen: their range, the step, and the one to begin with."""
-
     lowest: float
     highest: float
     step: float
@@ -68,7 +65,6 @@ class _ThresholdChart:
 
     @classmethod
     def of(cls, segments: Segments, options: ChartOptions) -> _ThresholdChart:
-        """Return what there is to show of the segments."""
         # The chart has marks of its own for the operating points.
         unmarked = replace(options, facet=tuple(segments.keys), overlay=None, targets=())
         curves = CurveChart.of(segments, unmarked)
@@ -91,11 +87,9 @@ class _ThresholdChart:
 
     @property
     def look(self) -> Look:
-        """The look of the chart."""
         return self.options.look
 
     def drawn(self) -> AnyChart:
-        """Return the panels in a grid, and the counts at the threshold below them."""
         title, slider = "Precision, recall and F1 by threshold", self.slider
         properties = self.curves.properties_of(title, title, self._notes())
         if slider is not None:
@@ -112,7 +106,6 @@ class _ThresholdChart:
 
     @property
     def _is_single(self) -> bool:
-        """Whether there is one line, with its curve over recall beside it."""
         return self.curves.count == 1
 
     def _grid(self) -> AnyChart:
@@ -205,7 +198,6 @@ class _ThresholdChart:
         return [rule.encode(x=layout.x), dots.encode(x=layout.x, y=layout.y, color=self._colour())]
 
     def _nearest(self, line: int, layout: PanelLayout) -> AnyChart:
-        """Return dots that show themselves, and their numbers, when the mouse is near."""
         look, name = {"size": 40, "tooltip": tooltip_of(_TABLE, {})}, f"near_{layout.number}"
         rows = _folded(_of_line(line))
         return nearest_dot(rows, name, look, x=layout.x, y=layout.y, color=self._colour())
@@ -270,7 +262,6 @@ def _folded(chart: Any, measures: tuple[str, ...] = MEASURES) -> Any:
 
 
 def _text(column: str, value: str) -> str:
-    """Return the expression of a number as text; of none, a hyphen."""
     rates = " || ".join(f"{column} == '{name}'" for name in sorted(_RATES))
     count = f"format({value}, {value} % 1 == 0 ? ',.0f' : ',.2f')"
     number = f"({rates}) ? format({value}, '.3f') : {count}"
@@ -310,7 +301,6 @@ def _rates(
 
 
 def _slider(rows: pl.DataFrame, best: Iterable[float], given: float | None) -> _Slider:
-    """Return the slider; it begins at the median of the best thresholds unless one is given."""
     lowest, highest = rows.select(low=pl.min("threshold"), high=pl.max("threshold")).row(0)
     # The difference of the largest numbers would be infinite.
     step = round_step(highest / _STEPS - lowest / _STEPS, up=False)

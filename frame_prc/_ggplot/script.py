@@ -30,7 +30,6 @@ _AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
 
 
 def table_path(path: Any) -> Path:
-    """Return the path of the table, or raise an error if a file cannot be written."""
     example = "write_ggplot('curves.tsv', 'truth', 'score')"
     table = path_of(path, _SUFFIXES, ", ".join(_SUFFIXES), example)
     script = table.with_suffix(".R")
@@ -62,7 +61,6 @@ def write(
     level: float | None,
     cluster: str | None,
 ) -> tuple[Path, Path]:
-    """Write a table with its keys, and the script that draws it: both files, or neither."""
     columns = r_columns(frame, keys)
     script = table.with_suffix(".R")
     picture = PICTURES[kind]
@@ -79,7 +77,6 @@ def write(
 
 
 def check_keys(keys: list[str]) -> None:
-    """Raise an error if a key of a curve has the name of a column that is added."""
     for name in keys:
         if name in _AREA:
             raise ColumnError(
@@ -90,7 +87,6 @@ def check_keys(keys: list[str]) -> None:
 
 
 def with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Add to each point the average precision of its segment, and the interval if there is one."""
     measures = [name for name in _AREA if name in areas.columns and name not in points.columns]
     found = areas.select(cs.by_name(*keys, *measures))
     return left_join(points, found, keys)
@@ -144,18 +140,15 @@ class RColumn:
 
     @property
     def r_name(self) -> str:
-        """Its name in R."""
         return self.values.name
 
     def texts(self) -> pl.Series:
-        """Return the column as text."""
         _, to_text = _TYPES[self.kind]
         texts = [self.null if value is None else to_text(value) for value in self.values.to_list()]
         return pl.Series(self.r_name, texts, pl.String)
 
 
 def r_columns(table: pl.DataFrame, keys: Collection[str]) -> list[RColumn]:
-    """Return the columns of a table for R."""
     names = r_names(table.columns)
     return [
         # With their names in R: Polars may take the name of a series for a pattern.
@@ -167,7 +160,6 @@ def r_columns(table: pl.DataFrame, keys: Collection[str]) -> list[RColumn]:
 
 
 def r_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the name of each column in R: ASCII, legal without backticks, and unique."""
     legal = {name: _legal(name) for name in names}
     given = {name: name for name, proposed in legal.items() if name == proposed}
     for name, proposed in legal.items():
@@ -254,7 +246,6 @@ def _key_texts(key: pl.Series) -> list[Any]:
 
 
 def literal(text: str) -> str:
-    """Return a text as an R string, in ASCII so that it is the same in every locale."""
     return '"' + "".join(map(_escaped, text.translate(_NUL))) + '"'
 
 
@@ -268,7 +259,6 @@ def _escaped(character: str) -> str:
 
 
 def vector(texts: Iterable[str]) -> str:
-    """Return texts as an R character vector, on one or more lines."""
     return wrapped(map(literal, texts)) or "character()"
 
 
@@ -437,7 +427,6 @@ _READ_ARROW = "read_rows <- function(path) arrow::read_{format}(path)"
 def script_text(
     picture: Picture, table: Path, columns: list[RColumn], keys: list[str], said: dict[str, str]
 ) -> str:
-    """Return the script that draws a table, in ASCII; what is ``said`` is R code."""
     suffix = table.suffix.lower()
     of_keys = [column for column in columns if column.name in keys]
     models = [literal(column.r_name) for column in of_keys if column.name == MODEL]

@@ -40,7 +40,6 @@ from frame_prc._report.standings import is_believed
 
 
 def answers(found: Evaluation) -> list[Answer]:
-    """Return the answers to the questions that there are."""
     questions = (_how_good, _which_model, which_segment, _over_time, _which_threshold)
     known = [question(found) for question in questions]
     return [answer for answer in known if answer is not None]
@@ -71,7 +70,6 @@ def _area(found: Evaluation) -> tuple[str, str]:
 
 
 def _of_area(found: Evaluation) -> Iterator[str]:
-    """Yield what the area is, and what its interval allows for."""
     yield "Average precision sums precision over recall: it is the area in steps under the curve."
     row = found.of_best
     if row[AVERAGE_PRECISION] is None or row["ci_low"] is None:
@@ -126,7 +124,6 @@ def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, st
 
 
 def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
-    """Return what a comparison of two models shows, with its difference as pictures have it."""
     new, old = (f"{isolated(row[side])}" for side in ("model", "baseline"))
     areas = f"{new} {text.rate_text(row['value_a'])}, {old} {text.rate_text(row['value_b'])}"
     if row["difference"] == 0 and row["status"] == "no_std_error":
@@ -142,7 +139,6 @@ def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
 
 
 def _of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[str]:
-    """Yield the tests of the best model against each other, or why there are none."""
     if not tests:
         areas = [
             f"{isolated(row['model'])} {text.rate_text(row[AVERAGE_PRECISION])}"
@@ -171,7 +167,6 @@ def _tested(row: dict[str, Any], found: Evaluation) -> str:
 
 
 def _by_segment(found: Evaluation) -> Iterator[str]:
-    """Yield in which segments the best model is better than another, and in which it is worse."""
     # The only segment is all rows.
     if found.differences.is_empty() or found.segments.height == 1:
         return
@@ -185,7 +180,6 @@ def _by_segment(found: Evaluation) -> Iterator[str]:
 
 
 def _won_by_segment(found: Evaluation) -> str:
-    """Return in which segments the best of two models is better, and in which it is worse."""
     if found.differences.is_empty() or found.segments.height == 1 or len(found.models) > PAIR:
         return ""
     better, worse = _sides(_tests_of_best(found), found)
@@ -287,7 +281,6 @@ def _target_text(found: Evaluation) -> str:
 
 
 def _of_threshold(found: Evaluation) -> Iterator[str]:
-    """Yield how the threshold was chosen, and what that does to new rows."""
     target = found.options.target
     if target == LARGEST_F1:
         yield (
@@ -330,7 +323,6 @@ def _over_time(found: Evaluation) -> Answer | None:
 
 
 def _watched(found: Evaluation) -> tuple[str, str, str]:
-    """Return in which periods the best model has an alarm, or why not, and then the others."""
     unit, periods, looked = unit_of_period(found), found.segments.height, found.looks
     if looked.is_empty():
         needed = "; a reference takes two, and a look one more"

@@ -22,7 +22,6 @@ _EXACT = frozenset({"threshold", "best_f1_threshold", "grid", "start"})
 
 
 def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> dict[str, Any]:
-    """Return the numbers of a report: what was evaluated, and the answers, are computed before."""
     keys, ordered = _KeysOf(found), found.in_order
     return {
         "format": FORMAT,
@@ -87,7 +86,6 @@ class _KeysOf:
             self.of[number] = dict(zip(found.keys, values, strict=True))
 
     def records(self, table: pl.DataFrame) -> list[dict[str, Any]]:
-        """Return a record for each row."""
         return [row | {"segment": self.of[row["segment"]]} for row in table.to_dicts()]
 
     def lines(self, points: pl.DataFrame) -> list[dict[str, Any]]:
@@ -113,7 +111,6 @@ def lines_of(
 
 
 def evaluated(found: Evaluation) -> dict[str, Any]:
-    """Return what was evaluated, and how."""
     asked, options = found.asked, found.options
     pooled = found.pooled.sort("n", descending=True)
     size = pooled.row(0, named=True) if pooled.height else {}

@@ -58,17 +58,13 @@ FEWEST_OF_REFERENCE, _REFERENCE, _MOST_LOOKS = 2, 24, 1_000  # periods
 
 @dataclass(frozen=True)
 class Part:
-    """What was evaluated, with the segment and the model of each ``line``."""
-
     found: Segments
     lines: pl.DataFrame
 
     def named(self, points: pl.DataFrame) -> pl.DataFrame:
-        """Return points of lines with their segment and model."""
         return left_join(points, self.lines, ["line"])
 
     def of(self, table: Table) -> pl.DataFrame:
-        """Return a table of the lines."""
         return self.named(self.found.of(table))
 
 
@@ -86,17 +82,14 @@ class Evaluation:
 
     @property
     def keys(self) -> list[str]:
-        """The caller's names of the keys of segments."""
         return list(self.rows.columns.key_dtypes)
 
     @property
     def cluster(self) -> str | None:
-        """The name of the clusters, if any."""
         return self.charted.cluster
 
     @cached_property
     def n_clusters(self) -> int | None:
-        """The number of clusters, if any."""
         if self.cluster is None:
             return None
         count: int = self.rows.source.select(pl.col("cluster").n_unique()).collect().item()
@@ -104,12 +97,10 @@ class Evaluation:
 
     @property
     def alpha(self) -> float:
-        """The level of tests."""
         return 1 - self.options.level
 
     @cached_property
     def charted(self) -> Segments:
-        """The segments, as charts draw them."""
         calibration = self.options.calibration if self.keys else None
         return segments_of_rows(self.rows, self.options.level, calibration)
 
@@ -140,7 +131,6 @@ class Evaluation:
 
     @property
     def models(self) -> list[str]:
-        """The names of the models, in the order given."""
         return self._names.models
 
     @cached_property
@@ -156,14 +146,12 @@ class Evaluation:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """The names of segments, by their numbers."""
         return dict(self.segments.select("segment", "name").iter_rows())
 
     # --- the scorecard ---------------------------------------------------------------------------
 
     @cached_property
     def scorecard(self) -> pl.DataFrame:
-        """As :func:`frame_prc.summary` with ``overall=True``."""
         return self._names.with_segments(self._computed(self.options.scorecard))
 
     @cached_property
@@ -181,7 +169,6 @@ class Evaluation:
         return rows[0] if rows else {AVERAGE_PRECISION: None, "status": "empty"}
 
     def of_segments(self, model: str) -> pl.DataFrame:
-        """Return the scorecard of the segments of a model."""
         return self.scorecard.filter(level="segment", model=model)
 
     @cached_property
@@ -218,7 +205,6 @@ class Evaluation:
 
     @cached_property
     def of_models(self) -> pl.DataFrame:
-        """As :func:`frame_prc.compare_models` for all rows; empty if nothing can be compared."""
         if not self._compares_models:
             return pl.DataFrame()
         # All rows have one prevalence; segments are compared at that of the other tables.
@@ -289,13 +275,11 @@ class Evaluation:
 
     @property
     def looks(self) -> pl.DataFrame:
-        """The periods that were looked at, after those of the reference."""
         is_look = pl.col("conclusion").is_in(["alarm", "quiet", "undecided"])
         return self.watched if self.watched.is_empty() else self.watched.filter(is_look)
 
     @property
     def reference_text(self) -> str:
-        """The periods that others are watched against."""
         own = self.watched.filter(model=self.best, conclusion="reference")
         return f"the first {own.height}"
 
@@ -391,7 +375,6 @@ class Evaluation:
 
     @property
     def _parts(self) -> list[Part]:
-        """What has lines: all rows first, if they are not one of the segments."""
         return [self._part] if self.segments.height == 1 else [self._all_rows, self._part]
 
     def _of_shown(
@@ -429,12 +412,10 @@ class Evaluation:
 
     @cached_property
     def points(self) -> pl.DataFrame:
-        """The points of all rows that the target chooses, of the models that have one."""
         return self._all_rows.of(OperatingPoints([self.options.target])).drop_nulls("threshold")
 
     @property
     def best_point(self) -> dict[str, Any] | None:
-        """The point of the best model, over all rows."""
         own = self.points.filter(model=self.best)
         return own.row(0, named=True) if own.height else None
 
@@ -446,7 +427,6 @@ class Evaluation:
 
     @cached_property
     def curves(self) -> pl.DataFrame:
-        """Points of thinned curves of the segments shown."""
         most = self._share_of(*_ROWS_OF_CURVES)
         columns = ("threshold", "recall", "precision", "precision_error")
         return self._of_shown(lambda found: found.curves(most), columns)
@@ -461,12 +441,10 @@ class Evaluation:
 
     @property
     def curves_of_all(self) -> pl.DataFrame:
-        """Points of thinned curves of all rows, with their counts."""
         return self._all_rows.named(self._all_rows.found.curves(_POINTS))
 
     @property
     def score_bins(self) -> pl.DataFrame:
-        """The share of each class of all rows in bins of the finite scores."""
         return self._all_rows.of(ScoreBins(_SCORE_BINS))
 
     @property
@@ -501,7 +479,6 @@ class Evaluation:
 
 
 def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
-    """Return the tables of a report on rows in memory."""
     found = Evaluation(rows, asked, options)
     segments, hint = found.charted, "choose some of the models"
     segments.check_count(segments.model_keys, MOST_COLOURS, "models", hint)
@@ -524,7 +501,6 @@ class _Names:
 
     @classmethod
     def of(cls, found: Segments, asked: Request) -> _Names:
-        """Return the names of what was evaluated."""
         dots = dots_of(found)
         models, own = found.model_keys, found.own_keys
         keys = key_names(len(own))
@@ -553,7 +529,6 @@ class _Names:
         return joined.select(*names, pl.exclude(names))
 
     def with_model(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return a table with the names of models as text."""
         if MODEL not in table.columns:
             return table.with_columns(pl.lit(self.models[0]).alias(MODEL))
         named = [name for name in (MODEL, "baseline") if name in table.columns]
@@ -561,7 +536,6 @@ class _Names:
 
 
 def _model_names(values: pl.Series) -> pl.Series:
-    """Return the names of models; those of long data may be of any dtype."""
     return values.cast(pl.String).fill_null("null")
 
 

@@ -55,19 +55,16 @@ class Options:
 
     @property
     def calibration(self) -> Calibration:
-        """The prevalence at which segments are compared."""
         return compared_at(self.calibrate)
 
     @property
     def scorecard(self) -> Summary:
-        """The scorecard: all measures of the curve, and rows for all segments."""
         return Summary(
             Interval(self.level), overall=True, calibration=self.calibration, measures=MEASURES
         )
 
 
 def sections_of(asked: Section | Sequence[Section] | None) -> tuple[Section, ...]:
-    """Return the sections of a page, in their order."""
     if asked is None:
         return USUAL
     listed = list(asked) if is_list(asked) else [asked]
@@ -95,7 +92,6 @@ def key_with_order(dtypes: Mapping[str, pl.DataType]) -> str:
 
 
 def target_of(points: Any) -> Target:
-    """Return the target of the threshold that a page shows first."""
     target, *others = marked(points) or [LARGEST_F1]
     if others:
         raise OptionError(
@@ -108,7 +104,6 @@ def target_of(points: Any) -> Target:
 
 
 def date_text(given: str | date | None) -> str | None:
-    """Return what is printed as the date."""
     if isinstance(given, date):
         return given.isoformat()
     if given is None or isinstance(given, str):

@@ -47,7 +47,6 @@ _ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
 
 
 def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> str:
-    """Return the page of a report: what was evaluated, and the answers, are computed before."""
     accent, style = found.options.accent, _resource("page.css")
     if accent is not None:
         style += f":root:root {{ --accent: {accent}; }}\n"
@@ -98,7 +97,6 @@ def _resource(name: str) -> str:
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:
-    """Return a content security policy that allows these scripts and this style, nothing else."""
     return (
         "default-src 'none'; img-src data: blob:; base-uri 'none'; form-action 'none'; "
         f"script-src {' '.join(map(_hash, scripts))}; style-src {_hash(style)}"
@@ -115,7 +113,6 @@ def _p_text(p: float | None) -> str:
 
 
 def _named(found: Evaluation, numbers: Sequence[int]) -> list[tuple[int, str]]:
-    """Return the number and the name of those segments that have curves."""
     return [(number, found.names[number]) for number in numbers if number in found.shown]
 
 
@@ -125,7 +122,6 @@ def _sizes(found: Evaluation) -> list[dict[str, Any]]:
 
 
 def _budgets(found: Evaluation) -> list[tuple[float, list[dict[str, Any] | None]]]:
-    """Return the point of each model at each share of the rows, if any threshold has so few."""
     points = {(row["target_value"], row["model"]): row for row in found.budgets.to_dicts()}
     known = [(share, [points.get((share, model)) for model in found.models]) for share in BUDGETS]
     return [(share, row) for share, row in known if any(row)]
@@ -203,7 +199,6 @@ def _all_rows(found: Evaluation) -> dict[str, Any]:
 
 
 def _thresholds(found: Evaluation) -> dict[str, Any]:
-    """Return the counts and rates of each line at all thresholds, which ascend."""
     points = found.thresholds
     if points.is_empty():
         return {"grid": [], "texts": [], "start": None, "target": "", "best": None, "lines": []}
@@ -272,7 +267,6 @@ Column = dict[str, Any]
 
 
 def scorecard(found: Evaluation) -> list[Column]:
-    """Return the columns of the table: their names, and values in the order of the keys."""
     first, *sizes, prevalence = _columns_of_sizes(found)
     calibrated, *others = (
         [_of_model(found, model, label, *columns) for model in found.models]
@@ -294,7 +288,6 @@ def _column(label: str, kind: str, values: pl.Series | list[Any], **more: Any) -
 
 
 def _columns_of_sizes(found: Evaluation) -> list[Column]:
-    """Return the names, sizes and statuses; of models that differ, the larger size."""
     own = found.scorecard.filter(level="segment")
     sizes = pl.col("n", "n_pos", "prevalence").max()
     rows = own.group_by("segment").agg(sizes, "model", "status").sort("segment")
@@ -308,7 +301,6 @@ def _columns_of_sizes(found: Evaluation) -> list[Column]:
 
 
 def _note(found: Evaluation, segment: int, models: list[str], statuses: list[str]) -> str:
-    """Return the statuses of a segment, with the models that they are of if they differ."""
     below = found.below_chance.filter(segment=segment)["model"]
     told: dict[str, list[str]] = {}
     for model, status in zip(models, statuses, strict=True):
@@ -345,7 +337,6 @@ def _ends(rows: pl.DataFrame, *names: str) -> dict[str, list[float | None]]:
 
 
 def _against_others(found: Evaluation) -> Iterator[Column]:
-    """Yield whether segments differ from the others, with the direction, or why that is open."""
     for model in found.models if found.against_others.height else []:
         rows = left_join(found.segments, found.standings_by_model[model], ["segment"])
         said = list(map(said_of, rows.to_dicts()))
@@ -354,7 +345,6 @@ def _against_others(found: Evaluation) -> Iterator[Column]:
 
 
 def _of_difference(found: Evaluation) -> Iterator[Column]:
-    """Yield the differences of models, with the intervals that agree with their p-values."""
     if found.differences.is_empty():
         return
     for (a, b), own in found.differences.group_by("model", "baseline", maintain_order=True):
@@ -389,7 +379,6 @@ Spec = dict[str, Any]
 
 
 def specifications(found: Evaluation) -> dict[str, dict[str, Spec]]:
-    """Return the specification of each picture, by its name and the colour scheme."""
     # They differ by their data only from charts that tests validate, which takes its time.
     made = {name: chart.to_dict(validate=False) for name, chart in pictures(found).items()}
     light = {name: _with_plain_names(spec) for name, spec in made.items()}

@@ -52,14 +52,11 @@ _STARTS = 0.05  # the recall below which precision jumps
 
 @dataclass(frozen=True)
 class _Axis:
-    """An axis of values."""
-
     channel: Literal["x", "y"]
     title: str
     ends: tuple[float, float] = (0.0, 1.0)
 
     def of(self, field: str, to: str | None = None) -> dict[str, Any]:
-        """Return the place of a mark, or where it begins and ends."""
         kind = alt.X if self.channel == "x" else alt.Y
         scale = alt.Scale(domain=list(self.ends))
         ticks = alt.Axis(tickCount=5)
@@ -124,7 +121,6 @@ def _in_order_given(found: Evaluation, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_models(found: Evaluation, field: str = "name", *, legend: bool = False) -> alt.Color:
-    """Return the colour of a model, the same in all pictures."""
     known = [*found.short_names.values()]
     scale = alt.Scale(domain=known, range=LOOK.colours(len(known)))
     return alt.Color(
@@ -142,7 +138,6 @@ def _shape(found: Evaluation) -> alt.Shape:
 
 
 def _good(found: Evaluation) -> AnyChart | None:
-    """Return bars from the chance level to 1, with the area of each model in its interval."""
     rows = found.pooled.drop_nulls(AVERAGE_PRECISION)
     if rows.is_empty():
         return None
@@ -165,7 +160,6 @@ def _good(found: Evaluation) -> AnyChart | None:
 
 
 def _above_row(rows: AnyChart, field: str, dy: int) -> AnyChart:
-    """Return a text above each row, which has the width of the picture."""
     mark = rows.mark_text(align="left", dy=dy, color=LOOK.text, limit=alt.ExprRef("width"))
     return mark.encode(x=alt.value(4), text=f"{field}:N")
 
@@ -184,7 +178,6 @@ def _pooled(found: Evaluation) -> AnyChart | None:
 
 
 def _models(found: Evaluation) -> AnyChart | None:
-    """Return the differences of models around 0, and which side is better for which model."""
     rows = pl.DataFrame(comparisons_told(found), schema=found.of_models.schema)
     if rows.is_empty():
         return None
@@ -224,7 +217,6 @@ def _at_ends(
 
 
 def _strip(whole: Evaluation) -> AnyChart | None:
-    """Return the segments from the lowest on, small ones last; those shown to differ stand out."""
     found = whole.without_time
     rows = _segments(found)
     if rows.height < 2:  # noqa: PLR2004 - one has nothing to differ from
@@ -249,7 +241,6 @@ def _strip(whole: Evaluation) -> AnyChart | None:
 
 
 def _legend_of_strip(found: Evaluation, rows: pl.DataFrame) -> list[str]:
-    """Return what the picture of segments shows, and how, as lines."""
     shown, small = set(rows["standing"]), len(found.segments_that_are(SMALL))
     grey = ["Grey: not shown to differ."] if shown & {OPEN, UNTESTED} else []
     hollow = f"Hollow: too small to judge{'' if SMALL in shown else f', {small:,} left out'}."
@@ -271,7 +262,6 @@ def _ends(rows: pl.DataFrame) -> list[AnyChart]:
 
 
 def _segments(found: Evaluation) -> pl.DataFrame:
-    """Return the segments of the best model with their calibrated areas."""
     known = found.standings.drop_nulls(CALIBRATED)
     if found.in_time:
         times = found.segments.select("segment", at=milliseconds(found.segments["key_0"]))
@@ -314,7 +304,6 @@ def _mean_of(rows: pl.DataFrame) -> pl.Series:
 
 
 def _level_of(level: pl.Series, axis: _Axis) -> list[AnyChart]:
-    """Return a line at the mean of the segments, with its name."""
     told = pl.Series([f"mean\n{rate_text(value)}" for value in level])
     base = alt.Chart(pl.DataFrame({"level": level, "text": told})).encode(**axis.of("level"))
     rule = base.mark_rule(**_DASHED)
@@ -346,7 +335,6 @@ def _areas(found: Evaluation) -> AnyChart | None:
 
 
 def _curves(found: Evaluation) -> AnyChart | None:
-    """Return the curves that are chosen, a panel each, with marks at the threshold."""
     if found.curves.is_empty():
         return None
     height = _precision(found)
@@ -375,7 +363,6 @@ def _curves(found: Evaluation) -> AnyChart | None:
 
 
 def _thresholds(found: Evaluation) -> AnyChart | None:
-    """Return precision, recall and F1 over the threshold, a panel each."""
     if found.thresholds.is_empty():
         return None
     known = sorted(found.thresholds["threshold"])
@@ -454,7 +441,6 @@ def _in_panels(
 
 
 def _roc(found: Evaluation) -> AnyChart | None:
-    """Return the ROC curves of all rows beside their precision-recall curves."""
     points = found.curves_of_all
     if points.is_empty():
         return None
@@ -488,7 +474,6 @@ def _scores(found: Evaluation) -> AnyChart | None:
 
 
 def _reliability(found: Evaluation) -> AnyChart | None:
-    """Return the share of positives over the mean score, in a panel for each segment."""
     rows = found.reliability
     if rows.is_empty():
         return None
@@ -514,7 +499,6 @@ def _reliability(found: Evaluation) -> AnyChart | None:
 
 
 def _over_time(all_segments: Evaluation) -> AnyChart | None:
-    """Return the areas in the order of their segments, a panel per model, with their limits."""
     found = all_segments.in_order
     if found is None or found.segments.height == 1:
         return None
@@ -538,7 +522,6 @@ def _over_time(all_segments: Evaluation) -> AnyChart | None:
 
 
 def _in_order(found: Evaluation) -> pl.DataFrame:
-    """Return the areas of segments in their order, and what a watch says, if there is one."""
     keys = found.segments.select("segment", "key_0", at="name").drop_nulls("key_0")
     if found.in_time:
         keys = keys.with_columns(at=milliseconds(keys["key_0"]))
@@ -590,7 +573,6 @@ _NAMES = {"segments": "areas"}  # where a picture has another name than its sect
 
 
 def pictures(found: Evaluation) -> dict[str, AnyChart]:
-    """Return the pictures that there are, by their names."""
     sections = found.options.sections
     wanted = _OF_ANSWERS | {_NAMES.get(one, one): _OF_SECTIONS[one] for one in sections}
     made = {name: picture(found) for name, picture in wanted.items()}

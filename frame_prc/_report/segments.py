@@ -47,7 +47,6 @@ def which_segment(found: Evaluation) -> Answer | None:
 
 
 def _in_times(found: Evaluation) -> Iterator[str]:
-    """Yield what is shown of the segments at the times that they are of."""
     keys = listed([isolated(key) for key in found.keys], None)
     if found.below_chance.height:
         yield f"By {keys} together: {''.join(_below_chance(found))}"
@@ -78,7 +77,6 @@ def _on_chance(found: Evaluation) -> Iterator[str]:
 
 
 def _differing(found: Evaluation, model: str) -> tuple[str, str]:
-    """Return in which segments a model is shown to be better or worse than elsewhere."""
     total = found.segments.height
     unjudged = len(found.segments_that_are(SMALL, UNTESTED, model=model))
     if len(found.segments_that_are(SMALL, model=model)) == total:
@@ -118,7 +116,6 @@ def _of(model: str, said: str, found: Evaluation) -> str:
 
 
 def _heterogeneity(found: Evaluation, model: str) -> dict[str, Any]:
-    """Return how far the segments of a model differ, and whether that is shown."""
     own = found.heterogeneity
     unknown = {"p_value": None, "status": "empty"}
     return unknown if own.is_empty() else own.filter(model=model).row(0, named=True)
@@ -132,7 +129,6 @@ def _likely_worst(found: Evaluation, model: str) -> tuple[str, float]:
 
 
 def _few_of(found: Evaluation, model: str, standing: str) -> str:
-    """Return the segments of a standing, those at the end of the order first."""
     numbers = found.segments_that_are(standing, model=model)
     return _named(numbers[::-1] if standing == BETTER else numbers, found) if numbers else ""
 
@@ -145,7 +141,6 @@ def _named(numbers: Sequence[int], found: Evaluation) -> str:
 
 
 def of_segments(found: Evaluation) -> Iterator[str]:
-    """Yield how segments are compared, what is shown, how far they differ, and which are small."""
     own = found.against_others
     tests = 0 if own.is_empty() else own.filter(model=found.best)["p_value"].count()
     if tests:
@@ -189,7 +184,6 @@ def _tests_that_show(found: Evaluation) -> Iterator[str]:
 
 
 def _untested(found: Evaluation) -> Iterator[str]:
-    """Yield which segments can be judged by themselves, but not beside the others, and why."""
     reasons: dict[str, list[str]] = {}
     for row in found.standings.filter(standing=UNTESTED).to_dicts():
         reasons.setdefault(said_of(row), []).append(isolated(found.names[row["segment"]]))
@@ -204,7 +198,6 @@ def _untested(found: Evaluation) -> Iterator[str]:
 
 
 def _spread(found: Evaluation) -> Iterator[str]:
-    """Yield whether the segments differ at all, and how far."""
     row, of_model = _heterogeneity(found, found.best), _model("for", found)
     if row["p_value"] is None:
         if row["status"] == "few_clusters":
@@ -261,7 +254,6 @@ def _sizes(found: Evaluation) -> str:
 
 
 def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
-    """Return how many positives are few, in the words of the picture."""
     if not small["status"].is_in(FEW_OF_POSITIVES).any():
         return ""
     few = text.few_of(found.cluster, weighted=found.rows.columns.weighted)

@@ -30,7 +30,6 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The answer as one text."""
         return f"{self.finding}{self.numbers}"
 
 
@@ -52,17 +51,14 @@ def isolated(name: str) -> str:
 
 
 def is_shown(row: dict[str, Any], alpha: float) -> bool:
-    """Return whether a test shows a difference, and can be believed."""
     return row["p_adjusted"] is not None and row["p_adjusted"] < alpha and row["status"] in BELIEVED
 
 
 def p_text(p: float) -> str:
-    """Return a p-value with two digits."""
     return f"p < {_LEAST_P}" if p < _LEAST_P else f"p = {p:.2g}"
 
 
 def segments_text(count: int) -> str:
-    """Return a number of segments."""
     return f"{count:,} segment{'' if count == 1 else 's'}"
 
 
@@ -75,17 +71,14 @@ def listed(texts: Sequence[str], most: int | None = MOST_NAMED) -> str:
 
 
 def rates_text(row: dict[str, Any]) -> str:
-    """Return the two areas of a comparison."""
     return f"{rate_text(row['value_a'])} against {rate_text(row['value_b'])}"
 
 
 def signed_text(value: float) -> str:
-    """Return a difference, with a minus sign as pictures have it."""
     return rate_text(value).replace("-", "\N{MINUS SIGN}")
 
 
 def interval_text(row: dict[str, Any], found: Evaluation) -> str:
-    """Return the interval of a row with its level."""
     return f"{percent_text(found.options.level)} interval {ends_text(row)}"
 
 
@@ -116,7 +109,6 @@ def comparisons_of_best(table: pl.DataFrame, found: Evaluation) -> Iterator[dict
 
 
 def _as_adjusted(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a difference with the interval that agrees with its adjusted p-value."""
     return row | {end: row[f"{end}_adjusted"] for end in ("ci_low", "ci_high")}
 
 
@@ -145,13 +137,11 @@ def kind_of_segments(found: Evaluation) -> str:
 
 
 def unit_of_period(found: Evaluation) -> str:
-    """Return what a segment of an order is called."""
     known = period(found) if found.in_time else None
     return (known and known["unit"]) or "period"
 
 
 def period(found: Evaluation) -> dict[str, Any] | None:
-    """Return the first and the last day of a key, of which units there are, or of the clusters."""
     dtypes = list(found.rows.columns.key_dtypes.items())
     for number, (name, dtype) in enumerate(dtypes):
         values = found.segments[f"key_{number}"].drop_nulls().unique().sort()
@@ -173,7 +163,6 @@ def _iso(moment: date | datetime) -> str:
 
 
 def _of_key(values: pl.Series) -> dict[str, Any]:
-    """Return what segments that begin at these moments last from and to."""
     has_hours = values.dtype == pl.Datetime and (values.dt.time() != time(0)).any()
     days = values.dt.date().to_list()
     unit = None if has_hours else unit_of(days)
@@ -194,7 +183,6 @@ def unit_of(days: list[date]) -> str | None:
 
 
 def last_day(first: date, unit: str) -> date:
-    """Return the last day of a unit that begins on a day."""
     after = pl.Series([first]).dt.offset_by(_UNITS[unit])
     last: date = after.dt.offset_by("-1d").item()
     return last

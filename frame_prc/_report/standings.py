@@ -62,7 +62,6 @@ def is_believed(status: str = "status") -> pl.Expr:
 
 
 def said_of(row: dict[str, Any]) -> str:
-    """Return the finding of a test, nothing if it shows none, or why there is none."""
     standing = row["standing"]
     if standing in (WORSE, BETTER):
         return str(standing)

@@ -19,7 +19,6 @@ _FIRST = f'{{"format":"{FORMAT}"'
 
 
 def report_paths(path: Any) -> list[Path]:
-    """Return the files to write, or raise an error if they cannot be written."""
     allowed = f"{_PAGE} for the page and its numbers, {_NUMBERS} for the numbers alone"
     example = "report('report.html', 'truth', 'score')"
     given = path_of(path, (_PAGE, _NUMBERS), allowed, example)
@@ -48,7 +47,6 @@ def _check_not_foreign(numbers: Path) -> None:
 
 
 def write(found: Evaluation, paths: list[Path]) -> None:
-    """Write the page, if there is one among the paths, and the numbers."""
     *pages, _ = paths
     found.compute()
     facts, told = evaluated(found), answers(found)
