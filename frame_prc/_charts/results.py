@@ -13,8 +13,8 @@ import polars as pl
 from frame_prc._charts import text
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
+from frame_prc._charts.summary import DASHED, PADDING, time_axis
 from frame_prc._charts.summary_data import milliseconds
-from frame_prc._charts.summary_panels import DASHED, PADDING, time_axis
 from frame_prc._inference.estimates import measure_of
 from frame_prc._lazy import parts_by
 from frame_prc._request.specs import MODEL, NEITHER_BETTER, OF_WATCH, Measured, MeasureName

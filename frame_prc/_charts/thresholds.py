@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import altair as alt
 import polars as pl
 
+from frame_prc._charts import curves as of_curves
 from frame_prc._charts.curve_rows import point_rows, spread, threshold_texts, with_rates
-from frame_prc._charts.curves import CurveChart, scales
 from frame_prc._charts.data import Segments
 from frame_prc._charts.marks import COUNTS, PanelLayout, layouts_of, table, titles_of, tooltip_of
 from frame_prc._charts.options import AnyChart, ChartOptions, Look
-from frame_prc._charts.panels import PanelData, PanelRenderer, as_text, nearest_dot, ribbon
 from frame_prc._charts.text import multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._request.specs import Target
@@ -54,8 +53,8 @@ class _ThresholdChart:
     ``points=``. Without a finite score there is no ``slider``.
     """
 
-    curves: CurveChart
-    renderer: PanelRenderer
+    curves: of_curves.CurveChart
+    renderer: of_curves.PanelRenderer
     options: ChartOptions
     rows: pl.DataFrame
     is_exact: bool
@@ -67,7 +66,7 @@ class _ThresholdChart:
     def of(cls, segments: Segments, options: ChartOptions) -> _ThresholdChart:
         # The chart has marks of its own for the operating points.
         unmarked = replace(options, facet=tuple(segments.keys), overlay=None, targets=())
-        curves = CurveChart.of(segments, unmarked)
+        curves = of_curves.CurveChart.of(segments, unmarked)
         renderer = replace(curves, options=replace(unmarked, targets=options.others)).renderer()
         segments, lines = curves.segments, curves.lines
         best = _finite(segments.points([Target("f_beta", 1.0)]))
@@ -97,12 +96,14 @@ class _ThresholdChart:
             bind = alt.binding_range(**ends, step=slider.step, name="Threshold ")
             parameter = alt.param(name=_AT, value=slider.value, bind=bind).param
             # Vega-Lite would warn of the thresholds of another panel, which are text too.
-            rows = self.rows if self._is_single else as_text(self.rows)
+            rows = self.rows if self._is_single else of_curves.as_text(self.rows)
             properties |= {"data": rows, "params": [parameter]}
         parts = [self._grid()]
         if slider is not None:
             parts.append(self._table())
-        return alt.vconcat(*parts, spacing=14, resolve=scales("independent"), **properties)
+        return alt.vconcat(
+            *parts, spacing=14, resolve=of_curves.scales("independent"), **properties
+        )
 
     @property
     def _is_single(self) -> bool:
@@ -118,12 +119,12 @@ class _ThresholdChart:
             chosen = self._chosen(0).mark_point(filled=True, size=85, **look)
             mark = None if self.slider is None else chosen
             cells.append(self.renderer.precision_recall(panels[0], layouts[1], mark))
-        resolve = scales("independent" if single else "shared")
+        resolve = of_curves.scales("independent" if single else "shared")
         return alt.concat(*cells, columns=grid[0], spacing=14, resolve=resolve)
 
     # --- panels --------------------------------------------------------------------------------
 
-    def _panel(self, panel: PanelData, line: int, layout: PanelLayout) -> AnyChart:
+    def _panel(self, panel: of_curves.PanelData, line: int, layout: PanelLayout) -> AnyChart:
         slider = self.slider
         empty = panel.empty or ("no finite scores" if slider is None else None)
         layers = self.renderer.reason(empty, layout)
@@ -169,7 +170,7 @@ class _ThresholdChart:
             return []
         colour = self.look.colours(1)[0]
         look = {"opacity": 0.22, "interpolate": interpolate, "color": colour}
-        return [ribbon(_of_line(line), layout.x, alt.Y("precision_low:Q"), **look)]
+        return [of_curves.ribbon(_of_line(line), layout.x, alt.Y("precision_low:Q"), **look)]
 
     def _best(self, line: int, layout: PanelLayout) -> AnyChart:
         best = self.best.filter(line=line).select("threshold", "F1")
@@ -200,7 +201,7 @@ class _ThresholdChart:
     def _nearest(self, line: int, layout: PanelLayout) -> AnyChart:
         look, name = {"size": 40, "tooltip": tooltip_of(_TABLE, {})}, f"near_{layout.number}"
         rows = _folded(_of_line(line))
-        return nearest_dot(rows, name, look, x=layout.x, y=layout.y, color=self._colour())
+        return of_curves.nearest_dot(rows, name, look, x=layout.x, y=layout.y, color=self._colour())
 
     def _table(self) -> AnyChart:
         names = self.rows["name"].unique(maintain_order=True).to_list()

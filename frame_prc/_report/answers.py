@@ -16,7 +16,7 @@ from frame_prc._charts import text
 from frame_prc._charts.summary_data import PAIR
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
-from frame_prc._report.evaluation import FEWEST_OF_REFERENCE, Evaluation
+from frame_prc._report.evaluation import FEWEST_OF_REFERENCE, Evaluation, is_believed
 from frame_prc._report.options import LARGEST_F1
 from frame_prc._report.segments import which_segment
 from frame_prc._report.sentences import (
@@ -36,7 +36,6 @@ from frame_prc._report.sentences import (
     signed_text,
     unit_of_period,
 )
-from frame_prc._report.standings import is_believed
 
 
 def answers(found: Evaluation) -> list[Answer]:

@@ -20,14 +20,13 @@ from frame_prc._charts.data import (
 )
 from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, is_time
 from frame_prc._charts.summary_data import PAIR, dots_of, ends_and_largest
-from frame_prc._charts.text import make_unique, safe, short
+from frame_prc._charts.text import is_few, make_unique, safe, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, RANDOM
+from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_POSITIVES, FEW_SCORES, RANDOM
 from frame_prc._inference.estimates import few_at_odds
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.options import Options, key_with_order
-from frame_prc._report.standings import standings_of
 from frame_prc._request.comparisons import models_compared, segments_compared
 from frame_prc._request.options import bin_edges
 from frame_prc._request.roles import Request
@@ -486,6 +485,56 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     if "time" in options.sections:
         key_with_order(rows.columns.key_dtypes)
     return found
+
+
+# --- what each segment of a model is beside the others -------------------------------------------
+
+# Open: the test shows nothing. Untested: the segment can be judged, and its test not, as where the
+# others have few negatives. Small: the segment itself cannot be judged.
+WORSE, BETTER, OPEN, UNTESTED, SMALL = "worse", "better", "open", "untested", "small"
+JUDGED = (WORSE, OPEN, BETTER)
+# Statuses of segments that cannot be judged.
+_TOO_SMALL = (*FEW, "no_positives", "no_negatives", "empty")
+_PLACES = {WORSE: 0, OPEN: 1, UNTESTED: 1, BETTER: 2, SMALL: 3}
+
+
+def standings_of(segments: pl.DataFrame, tests: pl.DataFrame, alpha: float) -> pl.DataFrame:
+    """Return the scorecard of a model's segments with their ``standing``, worse ones first.
+
+    ``tests`` compare them with the others, if they can be compared; ``test`` is their status.
+    """
+    is_hidden = (pl.col("status") == "below_chance") & is_few()
+    few = pl.when(is_hidden).then(pl.lit("few_positives"))
+    table = segments.with_columns(status=few.otherwise("status"))
+    if tests.is_empty():
+        unknown = {"difference": pl.Float64, "p_adjusted": pl.Float64, "test": pl.String}
+        table = table.with_columns(
+            pl.lit(None, dtype).alias(name) for name, dtype in unknown.items()
+        )
+    else:
+        told = tests.select("segment", "difference", "p_adjusted", test="status")
+        table = left_join(table, told, ["segment"])
+    p, has_tests = pl.col("p_adjusted"), pl.lit(not tests.is_empty())
+    unjudged = pl.col("status").is_in(_TOO_SMALL) | pl.col(CALIBRATED).is_null()
+    standing = (
+        pl.when(unjudged | ((pl.col("status") == FEW_SCORES) & has_tests & p.is_null()))
+        .then(pl.lit(SMALL))
+        .when(has_tests & ~(is_believed("test") & p.is_not_null()))
+        .then(pl.lit(UNTESTED))
+        .when((p < alpha) & (pl.col("difference") < 0))
+        .then(pl.lit(WORSE))
+        .when((p < alpha) & (pl.col("difference") > 0))
+        .then(pl.lit(BETTER))
+        .otherwise(pl.lit(OPEN))
+    )
+    table = table.with_columns(standing=standing)
+    place = pl.col("standing").replace_strict(_PLACES, return_dtype=pl.Int8)
+    return table.sort(place, CALIBRATED, "segment", nulls_last=True)
+
+
+def is_believed(status: str = "status") -> pl.Expr:
+    """Return whether an estimate or a test can be believed; not one that is not there."""
+    return pl.col(status).is_in(BELIEVED).fill_null(value=False)
 
 
 # --- names ---------------------------------------------------------------------------------------

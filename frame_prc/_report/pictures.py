@@ -14,18 +14,16 @@ from frame_prc._charts.data import Segments
 from frame_prc._charts.marks import mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart, Look
 from frame_prc._charts.results import end_of_bins
-from frame_prc._charts.summary import plot_summary
+from frame_prc._charts.summary import plot_summary, time_axis
 from frame_prc._charts.summary_data import ALL, milliseconds
-from frame_prc._charts.summary_panels import time_axis
 from frame_prc._charts.text import end_of, rate_text, safe, share_text, short
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import FEW
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._lazy import join, key_names, left_join
-from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.evaluation import BETTER, OPEN, SMALL, UNTESTED, WORSE, Evaluation
 from frame_prc._report.sentences import NAMED, comparisons_told
-from frame_prc._report.standings import BETTER, OPEN, SMALL, UNTESTED, WORSE
 from frame_prc.exceptions import DataError
 
 LOOK = Look()

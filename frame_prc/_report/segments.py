@@ -15,19 +15,20 @@ from frame_prc._charts.summary_data import SURE
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW_OF_POSITIVES, RANDOM
-from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.evaluation import BETTER, SMALL, UNTESTED, WORSE, Evaluation
 from frame_prc._report.sentences import (
     MOST_NAMED,
     NAMED,
+    OTHERS,
     Answer,
     isolated,
     kind_of_segments,
     listed,
     p_text,
     rates_text,
+    said_of,
     segments_text,
 )
-from frame_prc._report.standings import BETTER, OTHERS, SMALL, UNTESTED, WORSE, said_of
 
 _LOWEST = 3  # segments to look at
 

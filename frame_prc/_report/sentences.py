@@ -12,9 +12,9 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.options import is_time
-from frame_prc._charts.text import percent_text, rate_text, safe, short
-from frame_prc._curves.logit_intervals import BELIEVED
-from frame_prc._report.evaluation import Evaluation
+from frame_prc._charts.text import percent_text, rate_text, safe, short, status_text
+from frame_prc._curves.logit_intervals import BELIEVED, FEW
+from frame_prc._report.evaluation import BETTER, SMALL, UNTESTED, WORSE, Evaluation
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,22 @@ def interval_text(row: dict[str, Any], found: Evaluation) -> str:
 def ends_text(row: dict[str, Any]) -> str:
     """Return the ends of an interval, where its level was said before."""
     return f"{signed_text(row['ci_low'])} to {signed_text(row['ci_high'])}"
+
+
+# Before a reason that is not one of the segment itself.
+OTHERS = "others: "
+
+
+def said_of(row: dict[str, Any]) -> str:
+    standing = row["standing"]
+    if standing in (WORSE, BETTER):
+        return str(standing)
+    if standing == SMALL:
+        return status_text(row["status"])
+    if standing != UNTESTED:
+        return ""
+    of_others = row["status"] in BELIEVED and row["test"] in FEW
+    return f"{OTHERS if of_others else ''}{status_text(row['test'])}"
 
 
 # --- directions ----------------------------------------------------------------------------------
