@@ -192,7 +192,7 @@ class CurveChart:
             yield f"Precision and areas at {one or 'the prevalence of use of each segment'}."
 
     def notes_on_areas(self) -> Iterator[str]:
-        if "ci_low" in self.lines.columns:
+        if self.lines["ci_low"].count():
             yield f"AP: average precision [{text.percent_text(self.options.level)} interval]."
 
     def notes_on_ribbons(self) -> Iterator[str]:

@@ -81,15 +81,16 @@ class Segments:
         """A row per segment: ``line``, ``key_0, ...``, sizes, average precision, status.
 
         ``line`` is a number in the order of the keys. The average precision has its interval beside
-        it, and that of a random ranking.
+        it, null where there is none, and that of a random ranking.
         """
         if self.drawn is not None:
             return self.drawn
         interval = None if self.given.columns.lacks_squares else Interval(self.level)
         asked = AveragePrecision(interval=interval, chance=True, calibration=self.calibration)
         found = _with_numbered_keys(asked.finished(self.given).collect(), len(self.keys))
-        areas = found.rename({CALIBRATED: AVERAGE_PRECISION}, strict=False).with_row_index("line")
-        return areas.with_columns(prevalence=REFERENCE) if self.used_at is not None else areas
+        areas = with_ends(found.rename({CALIBRATED: AVERAGE_PRECISION}, strict=False))
+        used = {"prevalence": REFERENCE} if self.used_at is not None else {}
+        return areas.with_columns(**used).with_row_index("line")
 
     @property
     def model_keys(self) -> list[str]:
@@ -283,6 +284,13 @@ def counts_of_curve(curve_frame: CurveFrame) -> Rows:
     )
     counts = curve_frame.counts.lazy()
     return replace(read(counts, resolve(counts, asked), in_memory=True), kept={})
+
+
+def with_ends(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the ends of their intervals, null if they have none."""
+    if "ci_low" in rows.columns:
+        return rows
+    return rows.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("ci_low", "ci_high"))
 
 
 def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:

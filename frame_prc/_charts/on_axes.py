@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_prc._charts.curve_rows import baselines, check_readable, drawn_height, held, name_lines
-from frame_prc._charts.data import Segments
+from frame_prc._charts.data import Segments, with_ends
 from frame_prc._charts.options import FAINT, MOST_OVERLAID, Look, Sort
 from frame_prc._charts.summary_data import summary_data, uncertain
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -58,8 +58,8 @@ def draw_curves(
     hint = "where() chooses the segments of other axes"
     check_readable(segments, facet=False, most=MOST_OVERLAID, overlaid_hint=hint)
     if not intervals:
-        table = segments.table.drop("ci_low", "ci_high", strict=False)
-        segments = replace(segments, drawn=table)
+        table = segments.table.drop("ci_low", "ci_high")
+        segments = replace(segments, drawn=with_ends(table))
     lines = name_lines(segments, facet=False, most=MOST_OVERLAID)
     curves = held(segments.curves("corners")).with_columns(height=drawn_height())
     ax = _current(ax)
@@ -132,9 +132,8 @@ def draw_summary(
 
 
 def _draw_dots(ax: Axes, dots: pl.DataFrame, style: Mapping[str, Any]) -> list[Line2D]:
-    if "ci_low" in dots.columns:
-        y, low, high = dots.select("place", "ci_low", "ci_high").to_numpy().T
-        ax.plot([low, high], [y, y], color=style["color"], linewidth=1.4)
+    y, low, high = dots.select("place", "ci_low", "ci_high").to_numpy().T
+    ax.plot([low, high], [y, y], color=style["color"], linewidth=1.4)
     at = [AVERAGE_PRECISION, "place"]
     dot: dict[str, Any] = {"marker": "o", "linestyle": "none"}
     drawn = ax.plot(*dots.select(at).to_numpy().T, **{**dot, **style})

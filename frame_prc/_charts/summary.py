@@ -119,8 +119,8 @@ class SummaryMarks:
     def areas(self) -> Quantity:
         dots, title = self.data.dots, self.data.quantity
         drawn = dots.drop_nulls(AVERAGE_PRECISION)
-        columns = [name for name in (AVERAGE_PRECISION, "ci_high", RANDOM) if name in drawn.columns]
-        largest = max((value for name in columns for value in drawn[name].drop_nulls()), default=0)
+        values = pl.concat(drawn[name] for name in (AVERAGE_PRECISION, "ci_high", RANDOM))
+        largest = max(values.drop_nulls(), default=0)
         ends = (0.0, largest or _NO_AREA)
         return Quantity(dots, AVERAGE_PRECISION, title, ends, self._colour(), self.tooltips())
 
@@ -306,11 +306,9 @@ class RowPanels(SummaryMarks):
             "color": shown.colour,
             "tooltip": shown.tooltips,
         }
-        dots = self.dots(rows, _DOT, x=self._x(shown), **encodings)
-        if low not in rows.columns:
-            return dots
         rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
-        return [rule.encode(x=alt.X(f"{low}:Q"), x2=alt.X2(f"{high}:Q"), **encodings), *dots]
+        intervals = rule.encode(x=alt.X(f"{low}:Q"), x2=alt.X2(f"{high}:Q"), **encodings)
+        return [intervals, *self.dots(rows, _DOT, x=self._x(shown), **encodings)]
 
     # --- encodings -------------------------------------------------------------------------------
 
@@ -579,8 +577,6 @@ def _runs(value: str) -> pl.Expr:
 def _ribbons(rows: pl.DataFrame, x: alt.X, colour: Any) -> list[AnyChart]:
     """Return the intervals; as a bar where a point stands alone, since a ribbon has no width."""
     low, high = INTERVAL
-    if low not in rows.columns:
-        return []
     known = rows.with_columns(ribbon=_runs(low)).drop_nulls(low)
     alone = pl.len().over("model", "ribbon") == 1
     ends = {"x": x, "y": alt.Y(f"{low}:Q"), "y2": alt.Y2(f"{high}:Q"), "color": colour}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.data import Segments
+from frame_prc._charts.data import Segments, with_ends
 from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, Kind, Sort, is_ordered, is_time
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
@@ -70,8 +70,6 @@ class SummaryData:
 
     @property
     def are_cut(self) -> bool:
-        if "ci_low" not in self.differences.columns:
-            return False
         low, high = difference_domain(self.differences)
         cut = (pl.col("ci_low") < low) | (pl.col("ci_high") > high)
         return self.differences.filter(cut).height > 0
@@ -139,12 +137,10 @@ def ends_and_largest(segments: pl.DataFrame, area: str, count: int) -> list[int]
 
 
 def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.filter(pl.col("ci_low").is_null()) if "ci_low" in rows.columns else rows
+    return rows.filter(pl.col("ci_low").is_null())
 
 
 def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
-    if "ci_low" not in rows.columns:
-        return rows
     hidden = text.is_few() if AVERAGE_PRECISION in rows.columns else pl.lit(value=False)
     return rows.filter(pl.col("status").is_in(FEW) | pl.col("ci_low").is_null() | hidden)
 
@@ -204,12 +200,12 @@ def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
     [baseline] = text.key_texts(pl.Series([baseline]))
     is_baseline = pl.col("model") == baseline
     reference = dots.filter(is_baseline).select("name", reference=AVERAGE_PRECISION)
-    return left_join(dots.filter(~is_baseline), reference, ["name"]).select(
-        "name",
-        "model",
+    rows = left_join(dots.filter(~is_baseline), reference, ["name"]).select(
+        *("name", "model", "status"),
         baseline=pl.lit(baseline),
         difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
     )
+    return with_ends(rows)
 
 
 def _compared(
@@ -243,13 +239,11 @@ def _named_differences(
 
 def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
     """Return the ends for all dots, and for the intervals of segments with enough positives."""
-    values = [rows["difference"]]
-    if "ci_low" in rows.columns:
-        drawn = rows.drop_nulls("difference")
-        enough = drawn.filter(pl.col("status").is_in(BELIEVED))
-        known = enough if 2 * enough.height >= drawn.height else drawn
-        values += [known["ci_low"], known["ci_high"]]
-    ends = [0.0, *pl.concat(values).drop_nulls()]
+    drawn = rows.drop_nulls("difference")
+    enough = drawn.filter(pl.col("status").is_in(BELIEVED))
+    known = enough if 2 * enough.height >= drawn.height else drawn
+    values = pl.concat([rows["difference"], known["ci_low"], known["ci_high"]])
+    ends = [0.0, *values.drop_nulls()]
     low, high = min(ends), max(ends)
     if low == high:
         return -_NO_DIFFERENCE, _NO_DIFFERENCE
@@ -354,7 +348,7 @@ def _on_cells(data: SummaryData) -> Iterator[str]:
 
 def _on_intervals(data: SummaryData) -> Iterator[str]:
     cluster = data.segments.cluster
-    if "ci_low" in data.dots.columns:
+    if data.dots["ci_low"].count():
         assumed = "" if cluster is None else f", {text.cluster_text(cluster)}"
         yield f"{data.quantity} with {text.percent_text(data.segments.level)} intervals{assumed}."
     drawn = [data.dots.drop_nulls(AVERAGE_PRECISION)]

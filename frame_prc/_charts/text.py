@@ -172,7 +172,7 @@ def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
     text = f"AP {'≈ ' if approximate else ''}{rate_text(row[AVERAGE_PRECISION])}"
     if row["status"] == "below_chance":  # which is more than the dashed line, the prevalence
         return f"{text} < chance ({rate_text(row[RANDOM])})"
-    if row.get("ci_low") is not None:
+    if row["ci_low"] is not None:
         text += f" [{rate_text(row['ci_low'])}, {rate_text(row['ci_high'])}]"
     return f"{text}, {status_text(FEW_SCORES)}" if row["status"] == FEW_SCORES else text
 
