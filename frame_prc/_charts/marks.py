@@ -206,6 +206,27 @@ def table(cells: Any, names: Sequence[str], titles: Sequence[str], look: Look) -
     ).properties(width=_CELL * len(titles), height=_ROW_OF_TABLE * len(names))
 
 
+# --- a panel for each of several groups of rows ------------------------------------------------
+
+
+def in_panels(
+    chart: AnyChart, rows: pl.DataFrame | str, panel: str, look: Look, columns: int = 3, **more: Any
+) -> alt.FacetChart:
+    """Return a chart in panels of rows, or of those of a named data set, in order of ``place``."""
+    order = alt.EncodingSortField(field="place", op="min")
+    header = alt.Header(labelFontWeight=600, labelColor=look.text)
+    # A shared axis would lie below the empty places of the last row.
+    own_axes = alt.Resolve(axis=alt.AxisResolveMap(x="independent"))
+    return alt.FacetChart(
+        data=alt.NamedData(rows) if isinstance(rows, str) else rows,
+        spec=chart,
+        facet=alt.Facet(f"{panel}:N", sort=order, title=None, header=header),
+        columns=columns,
+        resolve=own_axes if columns > 1 else alt.Undefined,
+        **more,
+    )
+
+
 # --- bars of scores ----------------------------------------------------------------------------
 
 

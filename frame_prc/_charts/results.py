@@ -11,12 +11,12 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.marks import mirrored
+from frame_prc._charts.marks import in_panels, mirrored
 from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._charts.summary import DASHED, PADDING, time_axis
 from frame_prc._charts.summary_data import milliseconds
 from frame_prc._inference.estimates import measure_of
-from frame_prc._lazy import parts_by
+from frame_prc._lazy import left_join
 from frame_prc._request.specs import MODEL, NEITHER_BETTER, OF_WATCH, Measured, MeasureName
 from frame_prc.exceptions import DataError, FrameError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _ROW = 420, 18  # px
 _ALONE, _BESIDE = (_WIDTH, 220), (240, 160)  # px, of a panel
-_COLUMNS, _MOST_PANELS = 3, 24
+_MOST_PANELS = 24
 _NUMBER = ".4~f"
 # Dtypes of keys that Vega draws; others are drawn as text.
 _DRAWN = (
@@ -294,7 +294,7 @@ def _from_to(drawn: _Result, start: str, end: str, title: str, scale: alt.Scale)
     ]
 
 
-# --- lines -----------------------------------------------------------------------------------
+# --- lines and bars, in panels ---------------------------------------------------------------
 
 
 def _watched(result: _Result) -> AnyChart:
@@ -303,26 +303,32 @@ def _watched(result: _Result) -> AnyChart:
     colour_of = (red, blue, third, look.muted, look.faint)
     width = look.width or (_BESIDE[0] if others else _ALONE[0])
     rows, x = _along(result, over, width)
-    rows = rows.with_columns(pl.col("conclusion").fill_null(_NO_LOOK))
+    has_limit = pl.col("limit").is_not_null()
+    is_last = has_limit & (pl.int_range(pl.len()) == pl.arg_where(has_limit).last())
+    rows = rows.with_columns(
+        pl.col("conclusion").fill_null(_NO_LOOK), shown_last=is_last.over(others or pl.lit(0))
+    )
     kinds = zip((*OF_WATCH, _NO_LOOK), colour_of, strict=True)
     shown = {kind: colour for kind, colour in kinds if kind in rows["conclusion"]}
     colours = alt.Scale(domain=[*shown], range=[*shown.values()])
-
-    def panel(frame: pl.DataFrame) -> AnyChart:
-        base = alt.Chart(frame).encode(x=x)
-        line = base.mark_line(color=look.muted, strokeWidth=1).encode(
-            y=alt.Y("value:Q", title=result.measure, scale=alt.Scale(zero=False, padding=PADDING))
-        )
-        at = base.mark_line(color=look.muted, strokeDash=DASHED).encode(y="reference:Q")
-        limit = base.mark_line(color=look.text, strokeWidth=1.5, interpolate="step")
-        last = frame.drop_nulls("limit").tail(1)
-        name = alt.Chart(last).mark_text(align="right", dy=-7, color=look.text).encode(x=x)
-        named = name.encode(y="limit:Q", text=alt.TextValue("limit"))
-        circles = base.mark_circle(size=50).encode(y="value:Q", tooltip=result.tooltips())
-        points = circles.encode(color=alt.Color("conclusion:N", scale=colours))
-        return alt.layer(at, limit.encode(y="limit:Q"), named, line, points)
-
-    return _in_panels(replace(result, frame=rows, keys=others), panel)
+    base, scale = alt.Chart().encode(x=x), alt.Scale(zero=False, padding=PADDING)
+    reference, at_limit, value = (
+        alt.Y(f"{name}:Q", title=result.measure, scale=scale)
+        for name in ("reference", "limit", "value")
+    )
+    limit = base.mark_line(color=look.text, strokeWidth=1.5, interpolate="step")
+    name = base.transform_filter("datum.shown_last").mark_text(
+        align="right", dy=-7, color=look.text
+    )
+    circles = base.mark_circle(size=50).encode(y=value, tooltip=result.tooltips())
+    layers = alt.layer(
+        base.mark_line(color=look.muted, strokeDash=DASHED).encode(y=reference),
+        limit.encode(y=at_limit),
+        name.encode(y=at_limit, text=alt.TextValue("limit")),
+        base.mark_line(color=look.muted, strokeWidth=1).encode(y=value),
+        circles.encode(color=alt.Color("conclusion:N", scale=colours)),
+    )
+    return _in_panels(replace(result, frame=rows, keys=others), layers)
 
 
 def _along(result: _Result, over: str, width: int) -> tuple[pl.DataFrame, alt.X]:
@@ -338,27 +344,29 @@ def _along(result: _Result, over: str, width: int) -> tuple[pl.DataFrame, alt.X]
 
 
 def _reliability(result: _Result) -> AnyChart:
-    look, colour = result.look, result.look.colours(1)[0]
-    end = end_of_bins(result.frame)
-    scale = alt.Scale(domain=[0, end], nice=False)
+    colour = alt.ColorValue(result.look.colours(1)[0])
+    layers = reliability(result.frame, colour, result.look, result.tooltips())
+    return _in_panels(result, layers, (330, 330), (240, 240))
 
-    def panel(frame: pl.DataFrame) -> AnyChart:
-        base = alt.Chart(frame).encode(x=alt.X("mean_score:Q", title="mean score", scale=scale))
-        ends = pl.DataFrame({"mean_score": [0.0, end], "observed": [0.0, end]})
-        diagonal = alt.Chart(ends).mark_line(color=look.muted, strokeDash=DASHED)
-        y = alt.Y("observed:Q", title="share of positives", scale=scale)
-        rules = base.mark_rule(color=colour, clip=True).encode(
-            y=alt.Y("observed_low:Q", title=""), y2="observed_high:Q"
-        )
-        line = base.mark_line(color=colour, strokeWidth=1).encode(y=y)
-        points = base.mark_circle(color=colour).encode(
-            y=y,
-            size=alt.Size("n:Q", legend=None, scale=alt.Scale(range=[20, 90])),
-            tooltip=result.tooltips(),
-        )
-        return alt.layer(diagonal.encode(x="mean_score:Q", y=y), rules, line, points)
 
-    return _in_panels(result, panel, (330, 330), (240, 240))
+def reliability(bins: pl.DataFrame, colour: Any, look: Look, tips: list[alt.Tooltip]) -> AnyChart:
+    """Return the share of positives over the mean score; bins of few rows are faint."""
+    ends = [0.0, end_of_bins(bins)]
+    scale = alt.Scale(domain=ends, nice=False)
+    x = alt.X("mean_score:Q", title="Mean score", scale=scale)
+    y = alt.Y("observed:Q", title="Share of positives", scale=scale)
+    is_known = "!isValid(datum.status) || datum.status == 'ok'"
+    shade = alt.condition(is_known, alt.value(1), alt.value(0.25))
+    corners = alt.Chart(pl.DataFrame({"mean_score": ends, "observed": ends}))
+    base = alt.Chart().encode(x=x, color=colour)
+    rules = base.mark_rule(clip=True).encode(
+        y=alt.Y("observed_low:Q", title=""), y2="observed_high:Q", opacity=shade
+    )
+    size = alt.Size("n:Q", legend=None, scale=alt.Scale(range=[20, 90]))
+    points = base.mark_circle(clip=True).encode(y=y, size=size, opacity=shade, tooltip=tips)
+    line = base.transform_filter(is_known).mark_line(strokeWidth=1)
+    diagonal = corners.mark_line(color=look.muted, strokeDash=DASHED).encode(x=x, y=y)
+    return alt.layer(diagonal, rules, line.encode(y=y), points)
 
 
 def end_of_bins(bins: pl.DataFrame) -> float:
@@ -376,54 +384,45 @@ def _scores(result: _Result) -> AnyChart:
             names = result.frame[key].cast(pl.String).unique(maintain_order=True).to_list()
             scale = alt.Scale(domain=names, range=look.colours(len(names)))
             colour = alt.Color(f"{key}:N", scale=scale, legend=None)
-
-    def panel(frame: pl.DataFrame) -> AnyChart:
-        base = alt.Chart(frame).encode(tooltip=result.tooltips())
-        return mirrored(base, result.frame, colour, look)
-
-    return _in_panels(result, panel)
+    base = alt.Chart().encode(tooltip=result.tooltips())
+    return _in_panels(result, mirrored(base, result.frame, colour, look))
 
 
 def _thresholds(result: _Result) -> AnyChart:
-    look = result.look
-    colours = alt.Scale(domain=["precision", "recall"], range=look.colours(2))
-
-    def panel(frame: pl.DataFrame) -> AnyChart:
-        base = (
-            alt.Chart(frame)
-            .transform_fold(["precision", "recall"], as_=["shown_line", "shown_share"])
-            .transform_filter("isValid(datum.shown_share)")
-            .encode(
-                x=alt.X("alerts_per_1000:Q", title="alerts per 1,000 rows"),
-                y=alt.Y("shown_share:Q", title="precision, recall", scale=alt.Scale(domain=[0, 1])),
-                color=alt.Color("shown_line:N", scale=colours),
-            )
+    colours = alt.Scale(domain=["precision", "recall"], range=result.look.colours(2))
+    base = (
+        alt.Chart()
+        .transform_fold(["precision", "recall"], as_=["shown_line", "shown_share"])
+        .transform_filter("isValid(datum.shown_share)")
+        .encode(
+            x=alt.X("alerts_per_1000:Q", title="alerts per 1,000 rows"),
+            y=alt.Y("shown_share:Q", title="precision, recall", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("shown_line:N", scale=colours),
         )
-        points = base.mark_circle(size=50).encode(tooltip=result.tooltips())
-        return alt.layer(base.mark_line(), points)
-
-    return _in_panels(result, panel)
+    )
+    points = base.mark_circle(size=50).encode(tooltip=result.tooltips())
+    return _in_panels(result, alt.layer(base.mark_line(), points))
 
 
 def _in_panels(
     result: _Result,
-    panel: Callable[[pl.DataFrame], AnyChart],
+    chart: AnyChart,
     alone: tuple[int, int] = _ALONE,
     beside: tuple[int, int] = _BESIDE,
 ) -> AnyChart:
-    keys, look, groups = result.keys, result.look, parts_by(result.frame, result.keys)
-    if len(groups) > _MOST_PANELS:
-        raise _too_many(f"{len(groups)} panels", _MOST_PANELS)
-    width, height = beside if len(groups) > 1 else alone
-    size = {"width": look.width or width, "height": look.height or height}
-    if len(groups) == 1:
-        return panel(groups[0]).properties(**size)
-    panels = []
-    for group in groups:
-        name = text.joined(text.key_texts(group[key].head(1), key)[0] for key in keys)
-        title = alt.Title(text.short(name), fontSize=12)
-        panels.append(panel(group).properties(title=title, **size))
-    return alt.concat(*panels, columns=_COLUMNS, spacing=12)
+    """Return a panel for each combination of keys; ``alone`` and ``beside`` are sizes of one."""
+    keys, look, rows = result.keys, result.look, result.frame
+    groups = rows.select(keys).unique(maintain_order=True)
+    if groups.height > _MOST_PANELS:
+        raise _too_many(f"{groups.height} panels", _MOST_PANELS)
+    width, height = beside if groups.height > 1 else alone
+    sized = chart.properties(width=look.width or width, height=look.height or height)
+    if groups.height <= 1:
+        return sized.properties(data=rows)
+    texts = (text.key_texts(groups[key], result.titles[key]) for key in keys)
+    names = text.make_unique([text.short_name(row) for row in zip(*texts, strict=True)])
+    groups = groups.with_columns(shown_panel=pl.Series(names), place=pl.int_range(pl.len()))
+    return in_panels(sized, left_join(rows, groups, keys), "shown_panel", look)
 
 
 _KINDS = (
@@ -469,7 +468,7 @@ _KINDS = (
         ("mean_score", "observed", "observed_low", "observed_high"),
         _reliability,
         "Share of positives among rows of like scores",
-        "With intervals. On the diagonal, scores are probabilities. Larger: more rows.",
+        "With intervals. On the diagonal, scores are probabilities. Larger: more rows. Faint: few.",
     ),
     _Kind(
         ("bin_low", "bin_high", "positives", "negatives"),

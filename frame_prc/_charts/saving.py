@@ -72,6 +72,10 @@ class ConcatChart(_Files, alt.ConcatChart):
     """Panels in a grid."""
 
 
+class FacetChart(_Files, alt.FacetChart):
+    """Panels of the same marks."""
+
+
 class HConcatChart(_Files, alt.HConcatChart):
     """Panels beside each other."""
 
@@ -81,7 +85,8 @@ class VConcatChart(_Files, alt.VConcatChart):
 
 
 _CLASSES: dict[type, type] = {
-    own.__bases__[1]: own for own in (LayerChart, ConcatChart, HConcatChart, VConcatChart)
+    own.__bases__[1]: own
+    for own in (LayerChart, ConcatChart, FacetChart, HConcatChart, VConcatChart)
 }
 
 

@@ -70,6 +70,8 @@ class SummaryData:
 
     @property
     def are_cut(self) -> bool:
+        if self.differences.is_empty():
+            return False
         low, high = difference_domain(self.differences)
         cut = (pl.col("ci_low") < low) | (pl.col("ci_high") > high)
         return self.differences.filter(cut).height > 0

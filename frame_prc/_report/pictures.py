@@ -11,9 +11,9 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.data import Segments
-from frame_prc._charts.marks import mirrored
+from frame_prc._charts.marks import in_panels, mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart, Look
-from frame_prc._charts.results import end_of_bins
+from frame_prc._charts.results import reliability
 from frame_prc._charts.summary import plot_summary, time_axis
 from frame_prc._charts.summary_data import ALL, milliseconds
 from frame_prc._charts.text import end_of, rate_text, safe, share_text, short
@@ -418,21 +418,9 @@ def _in_panels(
     chart: AnyChart, panel: str, rows: str | pl.DataFrame, columns: int = 3, **size: int
 ) -> AnyChart:
     """Return a chart in panels of rows, or of those of a data set that the page fills."""
-    order = alt.EncodingSortField(field="place", op="min")
-    header = alt.Header(labelFontWeight=600, labelColor=LOOK.text)
-    facet = alt.Facet(f"{panel}:N", sort=order, title=None, header=header)
-    data = alt.NamedData(rows) if isinstance(rows, str) else rows
-    # A shared axis would lie below the empty places of the last row.
-    own_axes = alt.Resolve(axis=alt.AxisResolveMap(x="independent"))
-    return alt.FacetChart(
-        data=data,
-        spec=chart.properties(**_PANEL | size),
-        facet=facet,
-        columns=columns,
-        resolve=own_axes if columns > 1 else alt.Undefined,
-        datasets={rows: []} if isinstance(rows, str) else alt.Undefined,
-        config=_CONFIG,
-    )
+    sized = chart.properties(**_PANEL | size)
+    empty: Any = {rows: []} if isinstance(rows, str) else alt.Undefined
+    return in_panels(sized, rows, panel, LOOK, columns, config=_CONFIG, datasets=empty)
 
 
 # --- where asked ---------------------------------------------------------------------------------
@@ -449,18 +437,15 @@ def _roc(found: Evaluation) -> AnyChart | None:
     base = alt.Chart(rows.drop_nulls()).encode(color=_of_models(found, legend=True))
     begun = base.transform_filter(alt.FieldGTPredicate(field="recall", gt=0))
     curve = begun.mark_line(strokeWidth=1.8, interpolate="step-before", clip=True)
+    ends = alt.Chart(pl.DataFrame({"end": [0.0, 1.0]}))
+    diagonal = ends.mark_line(**_DASHED).encode(**x.of("end"), **y.of("end"))
     line = base.mark_line(strokeWidth=1.8).encode(order="recall:Q", **x.of("fpr"), **y.of("recall"))
     return alt.hconcat(
         curve.encode(**_RECALL.of("recall"), **height.of("precision")).properties(**_PANEL),
-        alt.layer(_diagonal(x, y), line).properties(**_PANEL),
+        alt.layer(diagonal, line).properties(**_PANEL),
         spacing=30,
         config=_CONFIG,
     )
-
-
-def _diagonal(x: _Axis, y: _Axis) -> AnyChart:
-    ends = alt.Chart(pl.DataFrame({"end": [0.0, x.ends[1]]}))
-    return ends.mark_line(**_DASHED).encode(**x.of("end"), **y.of("end"))
 
 
 def _scores(found: Evaluation) -> AnyChart | None:
@@ -481,18 +466,7 @@ def _reliability(found: Evaluation) -> AnyChart | None:
         place=pl.col("segment").fill_null(-1),
         panel=pl.Series(panel, dtype=pl.String),
     )
-    ends = (0.0, end_of_bins(rows))
-    x, y = _Axis("x", "Mean score", ends), _Axis("y", "Share of positives", ends)
-    colour, at = _of_models(found, legend=True), y.of("observed")
-    base = alt.Chart().encode(**x.of("mean_score"), color=colour)
-    is_known = alt.FieldEqualPredicate(field="status", equal="ok")
-    shade = alt.condition(is_known, alt.value(1), alt.value(0.25))
-    chart = alt.layer(
-        _diagonal(x, y),
-        base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high"), opacity=shade),
-        base.transform_filter(is_known).mark_line(strokeWidth=1.5).encode(**at),
-        base.mark_point(filled=True, size=40, clip=True).encode(**at, opacity=shade),
-    )
+    chart = reliability(rows, _of_models(found, legend=True), LOOK, [])
     return _in_panels(chart, "panel", rows)
 
 

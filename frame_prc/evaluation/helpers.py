@@ -52,7 +52,7 @@ def plot_table(
 
     Returns
     -------
-    altair.LayerChart or altair.ConcatChart
+    altair.LayerChart, altair.FacetChart or altair.HConcatChart
         The chart, which shows itself in a notebook and has ``save("name.png")``.
 
     Raises

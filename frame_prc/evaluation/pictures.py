@@ -259,7 +259,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
         Returns
         -------
-        altair.LayerChart or altair.ConcatChart
+        altair.LayerChart or altair.FacetChart
             A chart of up to 24 panels. Save it as one of :func:`plot`.
 
         Examples

@@ -163,8 +163,11 @@ def test_periods_have_a_panel_per_segment():
     assert {dot["shown_key_0"]: dot["conclusion"] for dot in dots} == {
         1: "reference", 2: "quiet", 3: "alarm",
     }  # fmt: skip
-    assert len(frame_prc.plot_table(watched(4)).to_dict()["concat"]) == 4
+    [(_, dots)] = drawn(frame_prc.plot_table(watched(4)), "circle", "value")
+    # A number tells little without the name of its key.
+    assert {dot["shown_panel"] for dot in dots} == {f"site {site}" for site in range(4)}
     [(limit, rows)] = drawn(one, "text", "limit")
+    rows = [row for row in rows if row["shown_last"]]
     assert limit["encoding"]["text"]["value"] == "limit"
     assert [row["shown_key_0"] for row in rows] == [3]
     ended = watched(1).drop("site").with_columns(pl.lit(None, pl.String).alias("conclusion"))
@@ -256,8 +259,8 @@ def test_scores_of_either_class_are_shares_of_it_in_bins_of_one_width():
         ("new", 0.0, 0.25, 0.25, 1.0),
         ("new", 0.5, 0.75, 0.75, 0.0),
     ]
-    panels = chart.to_dict()["concat"]
-    assert all("'domain': ['old', 'new']" in str(panel["layer"][0]) for panel in panels)
+    above, _ = chart.to_dict()["spec"]["layer"]
+    assert above["encoding"]["color"]["scale"]["domain"] == ["old", "new"]
 
 
 def test_other_tables_and_too_many_rows_are_refused():

@@ -56,7 +56,7 @@ def views(spec, data=None, transform=(), axes=None):
     data, transform = spec.get("data", data), [*transform, *spec.get("transform", ())]
     parts = [
         part for kind in ("layer", "concat", "hconcat", "vconcat") for part in spec.get(kind, [])
-    ]
+    ] + ([spec["spec"]] if "spec" in spec else [])
     for part in parts:
         part["datasets"] = spec["datasets"]
         yield from views(part, data, transform, spec.get("encoding", axes))
