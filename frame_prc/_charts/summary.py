@@ -306,7 +306,7 @@ class RowPanels(SummaryMarks):
             "color": shown.colour,
             "tooltip": shown.tooltips,
         }
-        rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
+        rule = alt.Chart(rows.drop_nulls(low)).mark_rule(strokeWidth=1.4, clip=True)
         intervals = rule.encode(x=alt.X(f"{low}:Q"), x2=alt.X2(f"{high}:Q"), **encodings)
         return [intervals, *self.dots(rows, _DOT, x=self._x(shown), **encodings)]
 
