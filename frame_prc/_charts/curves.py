@@ -118,12 +118,14 @@ class CurveChart:
 
     def drawn(self) -> AnyChart:
         points = self.rows.points
+        title = "Precision and recall, and ROC" if self.options.roc else "Precision and recall"
+        properties = self.properties(title, "Precision-recall curves", self._notes())
         if not 0 < points.height <= _MOST_IN_TABLE:
-            return self._grid(self.properties())
+            return self._grid(properties)
         # Scales of their own keep the legends at the panels.
         ascending, independent = self.segments.given.ascending, scales("independent")
         table = marks.point_table(points, self.options.look, ascending=ascending)
-        return alt.vconcat(self._grid({}), table, resolve=independent, **self.properties())
+        return alt.vconcat(self._grid({}), table, resolve=independent, **properties)
 
     def _grid(self, properties: dict[str, Any]) -> AnyChart:
         renderer, paired = self.renderer(), self.options.roc
@@ -139,11 +141,7 @@ class CurveChart:
 
     # --- title and notes -------------------------------------------------------------------------
 
-    def properties(self) -> dict[str, Any]:
-        title = "Precision and recall, and ROC" if self.options.roc else "Precision and recall"
-        return self.properties_of(title, "Precision-recall curves", self._notes())
-
-    def properties_of(self, title: str, about: str, notes: Iterator[str]) -> dict[str, Any]:
+    def properties(self, title: str, about: str, notes: Iterator[str]) -> dict[str, Any]:
         errors = {"roc_error": self.rows.roc_error} if self.options.roc else {}
         look, names, areas = self.options.look, self.segments.keys, self.lines[AVERAGE_PRECISION]
         alone = self.count == 1 and not self.options.roc and self.options.x == "recall"
@@ -167,9 +165,7 @@ class CurveChart:
             yield "Dashed: a random ranking, whose precision is the prevalence."
         else:
             yield "Dashed: prevalence, the precision of a random ranking."
-        yield from self.notes_on_prevalence()
-        yield from self.notes_on_areas()
-        yield from self.notes_on_ribbons()
+        yield from self.notes_on_numbers()
         if self.lines["few"].any():
             yield f"(few), drawn faint: fewer than {text.few_of(self.segments.cluster)}."
         yield from self.notes_on_thinning()
@@ -185,18 +181,15 @@ class CurveChart:
             look = "Grey" if rows.overlay["series"].n_unique() == 1 else "Wide and faint"
             yield f"{look}: {curve_rows.NOTES[rows.overlay_kind]}"
 
-    def notes_on_prevalence(self) -> Iterator[str]:
+    def notes_on_numbers(self) -> Iterator[str]:
+        """Yield at which prevalence they are, what is in brackets, and what ribbons are."""
+        options, percent = self.options, text.percent_text(self.options.level)
         if self.segments.deploys:
             used_at = self.lines["prevalence"].drop_nulls().unique()
             one = f"a prevalence of {text.prevalence_text(used_at[0])}" if len(used_at) == 1 else ""
             yield f"Precision and areas at {one or 'the prevalence of use of each segment'}."
-
-    def notes_on_areas(self) -> Iterator[str]:
         if self.lines["ci_low"].count():
-            yield f"AP: average precision [{text.percent_text(self.options.level)} interval]."
-
-    def notes_on_ribbons(self) -> Iterator[str]:
-        options, percent = self.options, text.percent_text(self.options.level)
+            yield f"AP: average precision [{percent} interval]."
         if options.intervals:
             yield f"Ribbon: {percent} interval of precision at each threshold."
         elif options.band:

@@ -20,7 +20,7 @@ Columns: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
 PRECISION_RECALL: Columns = (("recall", "Recall"), ("precision", "Precision"))
 ROC: Columns = (("fpr", "False-positive rate"), ("recall", "True-positive rate"))
 
-_TICKS = (0, 0.25, 0.5, 0.75, 1)
+_TICKS = [0, 0.25, 0.5, 0.75, 1]
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,12 @@ class PanelLayout:
 
     def _axis(self, title: str, end: float, *, labels: bool) -> alt.Axis:
         roomy = min(self.width, self.height) > LARGE / 2
-        usual = list(_TICKS if roomy else _TICKS[::2])
-        values = usual if end == 1 else text.ticks(0, end, 5 if roomy else 2)
+        ticks: dict[str, Any] = {"tickCount": 5 if roomy else 2}
+        if end == 1:
+            ticks = {"values": _TICKS[:: 1 if roomy else 2], "format": ".2f" if roomy else ".1f"}
         if not labels:
-            return alt.Axis(title=None, labels=False, values=values)
-        return alt.Axis(title=title, values=values, format=f".{text.digits_of(values)}f")
+            return alt.Axis(title=None, labels=False, **ticks)
+        return alt.Axis(title=title, **ticks)
 
 
 def layouts_of(

@@ -6,25 +6,15 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import altair as alt
 import polars as pl
 
-from frame_prc._charts import text
+from frame_prc._charts import summary_data, text
 from frame_prc._charts.data import Segments
 from frame_prc._charts.marks import tooltips
 from frame_prc._charts.options import AnyChart, Kind, Look, Sort
-from frame_prc._charts.summary_data import (
-    UNDEFINED,
-    SummaryData,
-    Times,
-    difference_domain,
-    find_times,
-    notes,
-    summary_data,
-    uncertain,
-)
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW, RANDOM
 from frame_prc._lazy import key_names
@@ -44,11 +34,11 @@ def plot_summary(
     look: Look,
     kind: Kind = "dots",
 ) -> AnyChart:
-    times = find_times(segments) if sort is None and kind == "dots" else None
+    times = summary_data.find_times(segments) if sort is None and kind == "dots" else None
     if kind == "heatmap":
         _check_heat_map(segments, sort, baseline)
         comparison, sort = None, "key"
-    data = summary_data(segments, comparison, baseline, sort, times)
+    data = summary_data.summary_data(segments, comparison, baseline, sort, times)
     panels: HeatMap | RowPanels | TimePanels
     if kind == "heatmap":
         panels = HeatMap(data, look)
@@ -58,7 +48,7 @@ def plot_summary(
         panels = TimePanels(data, look, data.times)
     title = alt.Title(
         text.safe(look.title or data.quantity),
-        subtitle=text.paragraph(notes(data, kind), _LETTERS),
+        subtitle=text.paragraph(summary_data.notes(data, kind), _LETTERS),
         offset=_BELOW_TITLE,
     )
     keys, areas = segments.keys, data.dots[AVERAGE_PRECISION]
@@ -111,7 +101,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class SummaryMarks:
-    data: SummaryData
+    data: summary_data.SummaryData
     look: Look
 
     # --- what is shown ---------------------------------------------------------------------------
@@ -130,7 +120,7 @@ class SummaryMarks:
         p = "p_adjusted" if "p_adjusted" in rows.columns else "p_value"
         measures = ("difference", *INTERVAL, p)
         model, baseline = self._pair(_LONGEST_IN_TITLE)
-        title, ends = f"{model} \N{MINUS SIGN} {baseline}", difference_domain(rows)
+        title, ends = f"{model} \N{MINUS SIGN} {baseline}", summary_data.difference_domain(rows)
         several = rows["model"].n_unique() > 1
         colour = self._colour() if several else alt.ColorValue(self.look.text)
         names = {"name": "segment", "model": "model", "baseline": "compared with"}
@@ -161,7 +151,7 @@ class SummaryMarks:
 
     def dots(self, rows: pl.DataFrame, size: int, **encodings: Any) -> list[AnyChart]:
         circle = alt.Chart(rows).mark_circle(size=size).encode(**encodings)
-        hollow = uncertain(rows)
+        hollow = summary_data.uncertain(rows)
         if hollow.is_empty():
             return [circle]
         hole = alt.Chart(hollow).mark_point(filled=True, size=size / 3)
@@ -318,8 +308,8 @@ class RowPanels(SummaryMarks):
 
     def _x(self, shown: Quantity) -> alt.X:
         count = _TICKS_OF_DIFFERENCES if shown.column == "difference" else _TICKS
-        values = text.ticks(*shown.ends, count)
-        axis = alt.Axis(format=NUMBERS, values=values, orient="top" if self._is_long else "bottom")
+        side: Literal["top", "bottom"] = "top" if self._is_long else "bottom"
+        axis = alt.Axis(format=NUMBERS, tickCount=count, orient=side)
         return alt.X(f"{shown.column}:Q", title=shown.title, axis=axis, scale=shown.scale)
 
     @property
@@ -453,7 +443,7 @@ _MANY = 60  # points in a panel
 
 @dataclass(frozen=True)
 class TimePanels(SummaryMarks):
-    times: Times
+    times: summary_data.Times
 
     def cells(self) -> list[AnyChart]:
         kinds = [self.areas(), *([self.differences()] if self.data.has_differences else [])]
@@ -516,7 +506,7 @@ class TimePanels(SummaryMarks):
         if undefined.is_empty():
             return [chance]
         cross = alt.Chart(undefined.unique("time", maintain_order=True)).mark_text(
-            text=UNDEFINED, fontSize=13, color=self.look.muted
+            text=summary_data.UNDEFINED, fontSize=13, color=self.look.muted
         )
         return [chance, cross.encode(x=x, y=alt.value(height - PADDING), tooltip=self.tooltips())]
 

@@ -262,12 +262,6 @@ def multiple(count: int, step: float) -> float:
     return round(count * step, max(-math.floor(math.log10(step)), 0))
 
 
-def ticks(low: float, high: float, count: int) -> list[float]:
-    """Return up to ``count + 1`` round values from ``low`` to ``high``."""
-    step = round_step((high - low) / count, up=True)
-    return [multiple(i, step) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
 def round_end(value: float) -> float:
     """Return the end of an axis from 0 that has room for a value."""
     power = math.floor(math.log10(value)) if value > 0 else 0
@@ -278,8 +272,3 @@ def round_end(value: float) -> float:
 def end_of(values: pl.Series, below: float = _LOW) -> float:
     most = values.drop_nulls().max()
     return round_end(most) if isinstance(most, float) and most < below else 1.0
-
-
-def digits_of(values: Sequence[float]) -> int:
-    texts = (f"{value:.6f}".rstrip("0") for value in values)
-    return max((len(text.partition(".")[2]) for text in texts), default=0)

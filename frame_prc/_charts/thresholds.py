@@ -90,7 +90,7 @@ class _ThresholdChart:
 
     def drawn(self) -> AnyChart:
         title, slider = "Precision, recall and F1 by threshold", self.slider
-        properties = self.curves.properties_of(title, title, self._notes())
+        properties = self.curves.properties(title, title, self._notes())
         if slider is not None:
             ends: dict[str, Any] = {"min": slider.lowest, "max": slider.highest}
             bind = alt.binding_range(**ends, step=slider.step, name="Threshold ")
@@ -225,9 +225,7 @@ class _ThresholdChart:
         yield "Saved as .html, the chart has a slider."
         if not self.rows.is_empty() and self.rows["predicted"].min() < _FEW_ALERTS:  # type: ignore[operator]
             yield f"Faint: precision of fewer than {_FEW_ALERTS} alerts."
-        yield from self.curves.notes_on_prevalence()
-        yield from self.curves.notes_on_areas()
-        yield from self.curves.notes_on_ribbons()
+        yield from self.curves.notes_on_numbers()
         if not self.is_exact and not self.rows.is_empty():
             count = self.rows["threshold"].n_unique()
             yield f"Lines join the exact values at {count} thresholds."
