@@ -13,12 +13,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import (
-    FEW_OF_POSITIVES,
-    FEW_POSITIVES,
-    FEW_SCORES,
-    RANDOM,
-)
+from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, FEW_POSITIVES, FEW_SCORES, RANDOM
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import MODEL, Target
 

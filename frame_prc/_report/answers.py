@@ -7,39 +7,31 @@ be judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.summary_data import PAIR
+from frame_prc._charts.summary_data import PAIR, SURE
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
-from frame_prc._report.evaluation import FEWEST_OF_REFERENCE, Evaluation, is_believed
-from frame_prc._report.options import LARGEST_F1
-from frame_prc._report.segments import which_segment
-from frame_prc._report.sentences import (
-    NAMED,
-    Answer,
-    comparisons_of_best,
-    comparisons_told,
-    ends_text,
-    interval_text,
-    is_shown,
-    isolated,
-    kind_of_segments,
-    listed,
-    p_text,
-    rates_text,
-    segments_text,
-    signed_text,
-    unit_of_period,
+from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES, RANDOM
+from frame_prc._report import sentences as say
+from frame_prc._report.evaluation import (
+    BETTER,
+    FEWEST_OF_REFERENCE,
+    SMALL,
+    UNTESTED,
+    WORSE,
+    Evaluation,
+    is_believed,
 )
+from frame_prc._report.options import LARGEST_F1
 
 
-def answers(found: Evaluation) -> list[Answer]:
-    questions = (_how_good, _which_model, which_segment, _over_time, _which_threshold)
+def answers(found: Evaluation) -> list[say.Answer]:
+    questions = (_how_good, _which_model, _which_segment, _over_time, _which_threshold)
     known = [question(found) for question in questions]
     return [answer for answer in known if answer is not None]
 
@@ -47,17 +39,17 @@ def answers(found: Evaluation) -> list[Answer]:
 # --- how good ------------------------------------------------------------------------------------
 
 
-def _how_good(found: Evaluation) -> Answer:
-    return Answer("how good", "How good", *_area(found), list(_of_area(found)))
+def _how_good(found: Evaluation) -> say.Answer:
+    return say.Answer("how good", "How good", *_area(found), list(_of_area(found)))
 
 
 def _area(found: Evaluation) -> tuple[str, str]:
     row = found.of_best
     if row[AVERAGE_PRECISION] is None:
         return "No average precision: ", f"{text.status_text(row['status'])}."
-    name, chance = isolated(found.best), text.rate_text(row["random_average_precision"])
+    name, chance = say.isolated(found.best), text.rate_text(row["random_average_precision"])
     area = f"average precision {text.rate_text(row[AVERAGE_PRECISION])}"
-    interval = "" if row["ci_low"] is None else f" ({interval_text(row, found)})"
+    interval = "" if row["ci_low"] is None else f" ({say.interval_text(row, found)})"
     if row["status"] == "below_chance":
         numbers = f"{area}{interval} against {chance}. Is a lower score better?"
         return f"{name} is below chance: ", numbers
@@ -78,7 +70,8 @@ def _of_area(found: Evaluation) -> Iterator[str]:
         yield f"The interval rests on little ({reason}), and may be too narrow."
     yield _on_clusters(found)
     if (strata := found.rows.columns.strata) is not None:
-        yield f"Rows were sampled within each {isolated(strata.name)}: intervals allow for that."
+        name = say.isolated(strata.name)
+        yield f"Rows were sampled within each {name}: intervals allow for that."
 
 
 def _on_clusters(found: Evaluation) -> str:
@@ -88,7 +81,7 @@ def _on_clusters(found: Evaluation) -> str:
             "intervals are too narrow: ask for a report with that column in cluster=."
         )
     return (
-        f"Rows with the same {isolated(found.cluster)} count as one cluster "
+        f"Rows with the same {say.isolated(found.cluster)} count as one cluster "
         f"({text.count_text(found.n_clusters)} of them): all intervals and tests allow for that."
     )
 
@@ -96,43 +89,46 @@ def _on_clusters(found: Evaluation) -> str:
 # --- which model ---------------------------------------------------------------------------------
 
 
-def _which_model(found: Evaluation) -> Answer | None:
+def _which_model(found: Evaluation) -> say.Answer | None:
     if len(found.models) == 1 or found.of_best[AVERAGE_PRECISION] is None:
         return None
-    tests = comparisons_told(found)
+    tests = say.comparisons_told(found)
     said = _best_model(tests, found)
     reasons = [*_of_comparisons(tests, found), *_by_segment(found.without_time)]
     # Where periods are watched, the first screen has a line on these.
     also = "" if found.in_order else _won_by_segment(found.without_time)
-    return Answer("model", "Which model", *said, reasons, also)
+    return say.Answer("model", "Which model", *said, reasons, also)
 
 
 def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, str]:
-    name = isolated(found.best)
+    name = say.isolated(found.best)
     if not tests:
         return f"{name} has the largest average precision", "; whether it is better is not tested."
     if found.of_models.height == 1:
         return _of_pair(tests[0], found)
-    shown = [row for row in tests if is_shown(row, found.alpha)]
-    undecided = [isolated(row["baseline"]) for row in tests if row not in shown]
+    shown = [row for row in tests if say.is_shown(row, found.alpha)]
+    undecided = [say.isolated(row["baseline"]) for row in tests if row not in shown]
     if not shown:
-        return f"{name} is largest, but not shown to be better", f" than {listed(undecided, 3)}."
-    better = listed([isolated(row["baseline"]) for row in shown], 3)
-    rest = f"; {listed(undecided, 3)} may be as good" if undecided else ""
+        return (
+            f"{name} is largest, but not shown to be better",
+            f" than {say.listed(undecided, 3)}.",
+        )
+    better = say.listed([say.isolated(row["baseline"]) for row in shown], 3)
+    rest = f"; {say.listed(undecided, 3)} may be as good" if undecided else ""
     return f"{name} ranks better", f" than {better}{rest}."
 
 
 def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
-    new, old = (f"{isolated(row[side])}" for side in ("model", "baseline"))
+    new, old = (f"{say.isolated(row[side])}" for side in ("model", "baseline"))
     areas = f"{new} {text.rate_text(row['value_a'])}, {old} {text.rate_text(row['value_b'])}"
     if row["difference"] == 0 and row["status"] == "no_std_error":
         return f"{new} and {old} rank alike: ", f"both {text.rate_text(row['value_a'])}."
     if row["status"] not in BELIEVED:
         reason = f"Too little to say which is better ({text.status_text(row['status'])}): "
         return reason, f"{areas}."
-    interval = f", interval {ends_text(row)}" if row["ci_low"] is not None else ""
-    numbers = f"{areas} (difference {signed_text(row['difference'])}{interval})."
-    if is_shown(row, found.alpha):
+    interval = f", interval {say.ends_text(row)}" if row["ci_low"] is not None else ""
+    numbers = f"{areas} (difference {say.signed_text(row['difference'])}{interval})."
+    if say.is_shown(row, found.alpha):
         return f"{new if row['difference'] > 0 else old} ranks better: ", numbers
     return "Neither is shown to be better: ", numbers
 
@@ -140,15 +136,15 @@ def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
 def _of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[str]:
     if not tests:
         areas = [
-            f"{isolated(row['model'])} {text.rate_text(row[AVERAGE_PRECISION])}"
+            f"{say.isolated(row['model'])} {text.rate_text(row[AVERAGE_PRECISION])}"
             for row in found.pooled.to_dicts()
         ]
-        yield f"Average precisions: {listed(areas, None)}."
+        yield f"Average precisions: {say.listed(areas, None)}."
         yield "A test needs the scores of all models as columns of single rows in memory."
         return
     yield "Models are compared on the same rows."
     for row in tests:
-        pair = f"{isolated(row['model'])} against {isolated(row['baseline'])}"
+        pair = f"{say.isolated(row['model'])} against {say.isolated(row['baseline'])}"
         yield f"{pair}: {_tested(row, found)}."
     if len(tests) > 1:
         yield f"p-values are adjusted for {found.of_models.height:,} comparisons (Holm)."
@@ -156,13 +152,13 @@ def _of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[
 
 def _tested(row: dict[str, Any], found: Evaluation) -> str:
     parts = [
-        *([interval_text(row, found)] if row["ci_low"] is not None else []),
-        *([p_text(row["p_adjusted"])] if row["p_adjusted"] is not None else []),
+        *([say.interval_text(row, found)] if row["ci_low"] is not None else []),
+        *([say.p_text(row["p_adjusted"])] if row["p_adjusted"] is not None else []),
         *([text.status_text(row["status"])] if row["status"] != "ok" else []),
     ]
-    difference = f"difference {signed_text(row['difference'])}"
+    difference = f"difference {say.signed_text(row['difference'])}"
     certainty = f" ({', '.join(parts)})" if parts else ""
-    return f"{rates_text(row)}, {difference}{certainty}"
+    return f"{say.rates_text(row)}, {difference}{certainty}"
 
 
 def _by_segment(found: Evaluation) -> Iterator[str]:
@@ -170,25 +166,23 @@ def _by_segment(found: Evaluation) -> Iterator[str]:
     if found.differences.is_empty() or found.segments.height == 1:
         return
     tests = _tests_of_best(found)
-    yield (
-        f"By {isolated(kind_of_segments(found))}, at one prevalence and with p-values adjusted for "
-        f"{found.differences['p_value'].count():,} tests:"
-    )
+    kind, count = say.isolated(say.kind_of_segments(found)), found.differences["p_value"].count()
+    yield f"By {kind}, at one prevalence and with p-values adjusted for {count:,} tests:"
     for (other,), own in tests.group_by("baseline", maintain_order=True):
-        yield _in_segments(own, isolated(found.best), isolated(str(other)), found)
+        yield _in_segments(own, say.isolated(found.best), say.isolated(str(other)), found)
 
 
 def _won_by_segment(found: Evaluation) -> str:
     if found.differences.is_empty() or found.segments.height == 1 or len(found.models) > PAIR:
         return ""
     better, worse = _sides(_tests_of_best(found), found)
-    kind, best = isolated(kind_of_segments(found)), isolated(found.best)
+    kind, best = say.isolated(say.kind_of_segments(found)), say.isolated(found.best)
     total, tested = found.segments.height, _reliable(_tests_of_best(found)).height
     unjudged = f"; {total - tested:,} cannot be judged" if tested < total else ""
     if better.is_empty() and worse.is_empty():
         return f"By {kind}: no difference is shown{unjudged}."
     won, lost = (_few_or_count(side, found) for side in (better, worse))
-    [other] = (isolated(name) for name in found.models if name != found.best)
+    [other] = (say.isolated(name) for name in found.models if name != found.best)
     if better.height == total:
         return f"By {kind}: {best} beats {other} in all {total:,}."
     open_ = tested - better.height - worse.height
@@ -199,8 +193,8 @@ def _won_by_segment(found: Evaluation) -> str:
 def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:
     if side.is_empty():
         return "none"
-    names = [isolated(found.names[number]) for number in side["segment"]]
-    return listed(names, None) if len(names) <= NAMED else f"{len(names):,}"
+    names = [say.isolated(found.names[number]) for number in side["segment"]]
+    return say.listed(names, None) if len(names) <= say.NAMED else f"{len(names):,}"
 
 
 def _reliable(own: pl.DataFrame) -> pl.DataFrame:
@@ -208,7 +202,7 @@ def _reliable(own: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tests_of_best(found: Evaluation) -> pl.DataFrame:
-    rows = list(comparisons_of_best(found.differences, found))
+    rows = list(say.comparisons_of_best(found.differences, found))
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -224,7 +218,7 @@ def _in_segments(own: pl.DataFrame, best: str, other: str, found: Evaluation) ->
     if tested.is_empty():
         return f"In no segment can {best} and {other} be compared."
     better, worse = _sides(own, found)
-    count = f"{better.height:,} of {segments_text(own.height)}"
+    count = f"{better.height:,} of {say.segments_text(own.height)}"
     won = f" ({_values(better, found)})" if 0 < better.height < tested.height else ""
     lost = f"worse in {_values(worse, found)}" if worse.height else "worse in none"
     unknown = own.height - tested.height
@@ -233,22 +227,272 @@ def _in_segments(own: pl.DataFrame, best: str, other: str, found: Evaluation) ->
 
 
 def _values(rows: pl.DataFrame, found: Evaluation) -> str:
-    return listed(
-        [f"{isolated(found.names[row['segment']])} {rates_text(row)}" for row in rows.to_dicts()]
+    return say.listed(
+        [
+            f"{say.isolated(found.names[row['segment']])} {say.rates_text(row)}"
+            for row in rows.to_dicts()
+        ]
     )
+
+
+# --- which segment: where a model is below chance, and which are worse or better ----------------
+
+_LOWEST = 3  # segments to look at
+
+
+def _which_segment(found: Evaluation) -> say.Answer | None:
+    if found.segments.height == 1 or found.of_best[AVERAGE_PRECISION] is None:
+        return None
+    own = found.without_time
+    question = f"Which {say.isolated(say.kind_of_segments(own))}"
+    usual, also = _differing(own, own.best), ""
+    finding, numbers = usual
+    reasons = [*of_segments(own), *([] if own is found else _in_times(found))]
+    if own.below_chance.height:
+        (finding, numbers), also = _below_chance(own), "".join(usual)
+        reasons = [also, *_on_chance(own), *reasons]
+    return say.Answer("segment", question, finding, numbers, reasons, also)
+
+
+def _in_times(found: Evaluation) -> Iterator[str]:
+    keys = say.listed([say.isolated(key) for key in found.keys], None)
+    if found.below_chance.height:
+        yield f"By {keys} together: {''.join(_below_chance(found))}"
+    yield f"By {keys} together: {''.join(_differing(found, found.best))}"
+
+
+def _below_chance(found: Evaluation) -> tuple[str, str]:
+    by_model = found.below_chance.partition_by("model", maintain_order=True)
+    named = ((own["model"][0], own["segment"].to_list()) for own in by_model[: say.NAMED])
+    parts = [
+        f"{say.isolated(model)} is below chance in {_named(numbers, found)}"
+        for model, numbers in named
+    ]
+    more = len(by_model) - say.NAMED
+    parts += [f"{more:,} more model{'s' * (more > 1)} elsewhere"] if more > 0 else []
+    return "; ".join(parts), ". Is a lower score better there?"
+
+
+def _on_chance(found: Evaluation) -> Iterator[str]:
+    texts = [
+        f"{say.isolated(row['model'])} in {say.isolated(found.names[row['segment']])} "
+        f"({text.rate_text(row[CALIBRATED])} against {text.rate_text(row[RANDOM])})"
+        for row in found.below_chance.to_dicts()
+    ]
+    count = say.segments_text(found.segments.height)
+    yield (
+        "Below the average precision of a random ranking at the same prevalence: "
+        f"{say.listed(texts)}. The intervals allow for {count} (Bonferroni)."
+    )
+
+
+def _differing(found: Evaluation, model: str) -> tuple[str, str]:
+    total = found.segments.height
+    unjudged = len(found.segments_that_are(SMALL, UNTESTED, model=model))
+    if len(found.segments_that_are(SMALL, model=model)) == total:
+        return _of(model, f"none of the {total:,} can be judged", found), "."
+    if found.against_others.is_empty():
+        return "Not tested: ", "that needs single rows in memory."
+    rest = f"; {unjudged:,} of {total:,} cannot be judged." if unjudged else "."
+    sides = {WORSE: "worse", BETTER: "better"}
+    named = [
+        f"{word} in {few}" for one, word in sides.items() if (few := _few_of(found, model, one))
+    ]
+    if not named:
+        return _none_by_itself(found, model, rest)
+    other = {f"{word} in": f" than elsewhere, shown {word} in none" for word in sides.values()}
+    missing = "".join(said for word, said in other.items() if not named[0].startswith(word))
+    said = f"{say.isolated(model)} is {', '.join(named)}"
+    return said, f"{missing if len(named) == 1 else ''}{rest}"
+
+
+def _none_by_itself(found: Evaluation, model: str, rest: str) -> tuple[str, str]:
+    """Return what is shown of the segments as a whole, where none is shown to differ."""
+    row, total = _heterogeneity(found, model), found.segments.height
+    if row["status"] in BELIEVED and row["p_value"] is not None and row["p_value"] < found.alpha:
+        name, probability = _likely_worst(found, model)
+        worst = f"; {name} is probably the worst" if probability >= SURE else ""
+        said = f"segments differ ({say.p_text(row['p_value'])}), none shown by itself"
+        return _of(model, said, found), f"{worst}{rest}"
+    if len(found.segments_that_are(SMALL, UNTESTED, model=model)) == total:
+        return _of(model, f"none of the {total:,} can be compared with the others", found), "."
+    said = f"no {say.isolated(say.kind_of_segments(found))} is shown to differ from the others"
+    return _of(model, said, found), rest
+
+
+def _of(model: str, said: str, found: Evaluation) -> str:
+    """Return a sentence after the model that it is about, if there are several."""
+    return f"{say.isolated(model)}: {said}" if len(found.models) > 1 else said[0].upper() + said[1:]
+
+
+def _heterogeneity(found: Evaluation, model: str) -> dict[str, Any]:
+    own = found.heterogeneity
+    unknown = {"p_value": None, "status": "empty"}
+    return unknown if own.is_empty() else own.filter(model=model).row(0, named=True)
+
+
+def _likely_worst(found: Evaluation, model: str) -> tuple[str, float]:
+    own = found.worst if found.worst.is_empty() else found.worst.filter(model=model)
+    if own.is_empty() or own["segment"][0] in found.segments_that_are(SMALL, model=model):
+        return "", 0.0
+    return say.isolated(found.names[own["segment"][0]]), own["probability_worst"][0]
+
+
+def _few_of(found: Evaluation, model: str, standing: str) -> str:
+    numbers = found.segments_that_are(standing, model=model)
+    return _named(numbers[::-1] if standing == BETTER else numbers, found) if numbers else ""
+
+
+def _named(numbers: Sequence[int], found: Evaluation) -> str:
+    return say.listed([say.isolated(found.names[number]) for number in numbers], say.NAMED)
+
+
+def of_segments(found: Evaluation) -> Iterator[str]:
+    own = found.against_others
+    tests = 0 if own.is_empty() else own.filter(model=found.best)["p_value"].count()
+    if tests:
+        yield (
+            f"Each segment's {_measure(found)} is compared with the mean of the others; p-values "
+            f"are adjusted for the {tests:,} tests of this model (Holm)."
+        )
+        yield from _tests_that_show(found)
+        yield from _untested(found)
+    yield from _spread(found)
+    yield from _worst(found)
+    yield _sizes(found)
+    for model in found.models if tests else []:
+        if model != found.best:
+            yield "".join(_differing(found, model))
+
+
+def _measure(found: Evaluation) -> str:
+    reference = found.of_best.get("reference_prevalence")
+    at = "" if reference is None else f" ({text.prevalence_text(reference)})"
+    return f"average precision{_model('of', found)} at one prevalence{at}"
+
+
+def _model(word: str, found: Evaluation) -> str:
+    """Return of which model a sentence is, if there are several: the best one."""
+    return f" {word} {say.isolated(found.best)}" if len(found.models) > 1 else ""
+
+
+def _tests_that_show(found: Evaluation) -> Iterator[str]:
+    own = found.against_others.filter(model=found.best)
+    for standing in (WORSE, BETTER):
+        numbers = found.segments_that_are(standing)
+        rows = {row["segment"]: row for row in own.to_dicts()}
+        texts = [
+            f"{say.isolated(found.names[number])} {say.rates_text(rows[number])} "
+            f"({say.p_text(rows[number]['p_adjusted'])})"
+            for number in numbers
+        ]
+        if texts:
+            yield f"{standing.capitalize()}: {say.listed(texts)}."
+
+
+def _untested(found: Evaluation) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for row in found.standings.filter(standing=UNTESTED).to_dicts():
+        reasons.setdefault(say.said_of(row), []).append(say.isolated(found.names[row["segment"]]))
+    of_others = {
+        f"{say.OTHERS}few negatives": (
+            "too many positives of these are in segments with few negatives; leave those out"
+        )
+    }
+    for reason, names in reasons.items():
+        why = of_others.get(reason, reason.removeprefix(say.OTHERS))
+        yield f"{say.listed(names)} cannot be compared with the others: {why}."
+
+
+def _spread(found: Evaluation) -> Iterator[str]:
+    row, of_model = _heterogeneity(found, found.best), _model("for", found)
+    if row["p_value"] is None:
+        if row["status"] == "few_clusters":
+            yield (
+                f"Whether segments differ at all{of_model} is not tested: it needs more values of "
+                f"{say.isolated(found.cluster or '')}, as each has rows in several segments."
+            )
+        return
+    if row["status"] not in BELIEVED:
+        reason = text.status_text(row["status"])
+        yield f"Whether segments differ at all{of_model} cannot be told ({reason})."
+        return
+    p = say.p_text(row["p_value"])
+    within = f": about two thirds lie within {text.rate_text(row['tau'])} of their mean"
+    if row["p_value"] < found.alpha:
+        alone = found.segments_that_are(WORSE, BETTER)
+        also = "" if alone else ", though none is by itself"
+        yield f"Segments are shown to differ{of_model} ({p}{also}){within}."
+    else:
+        yield f"As a whole, segments are not shown to differ{of_model} ({p})."
+
+
+def _worst(found: Evaluation) -> Iterator[str]:
+    name, probability = _likely_worst(found, found.best)
+    share, of_model = text.rounded_percent(probability), _model("for", found)
+    if probability >= SURE:
+        yield f"{name} is the worst{of_model} with a probability of {share}."
+    elif name:
+        yield (
+            f"Which one is the worst{of_model} cannot be told: {name} is the most likely, with a "
+            f"probability of {share}."
+        )
+
+
+def lowest_segments(found: Evaluation) -> list[int]:
+    """Return the numbers of the few segments with the lowest estimates, without small ones."""
+    judged = found.standings.filter(pl.col("standing") != SMALL).sort(CALIBRATED, "segment")
+    return judged["segment"].head(_LOWEST).to_list()
+
+
+def _sizes(found: Evaluation) -> str:
+    small = found.standings.filter(standing=SMALL).sort("n_pos", "segment")
+    total = say.segments_text(found.segments.height)
+    if small.is_empty() and found.rows.columns.lacks_squares:
+        return "Sums of weights do not say which segments are too small to judge."
+    if small.is_empty():
+        return f"None of the {total} is too small to judge."
+    parts = [
+        _too_small(str(reason), own, found)
+        for (reason,), own in small.group_by("status", maintain_order=True)
+    ]
+    return f"Of {total}, {'; '.join(parts)}.{_what_is_few(small, found)}"
+
+
+def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
+    if not small["status"].is_in(FEW_OF_POSITIVES).any():
+        return ""
+    few = text.few_of(found.cluster, weighted=found.rows.columns.weighted)
+    uneven = ", where clusters that hold unequal shares of the positives count as fewer"
+    return f" Few positives: fewer than {few}{uneven if found.rows.clustered else ''}."
+
+
+def _too_small(reason: str, own: pl.DataFrame, found: Evaluation) -> str:
+    names = say.listed([say.isolated(found.names[number]) for number in own["segment"]])
+    texts = [text.count_text(value) for value in own["n_pos"]]
+    many = texts if len(texts) <= say.MOST_NAMED else [f"{texts[0]} to {texts[-1]}"]
+    have = "has" if own.height == 1 else "have"
+    if reason == "few_clusters" and found.cluster is not None:
+        clusters = f"positives in few values of {say.isolated(found.cluster)}"
+        return f"{names} {have} {clusters} ({say.listed(many, None)} positives)"
+    counts = f" ({say.listed(many, None)})" if reason == "few_positives" else ""
+    reference = found.of_best.get("reference_prevalence") or 1.0
+    if reason == "few_negatives" and (own["prevalence"] > reference).all():
+        return f"{names} {have} too few negatives for a prevalence of {text.share_text(reference)}"
+    return f"{names} {have} {text.status_text(reason)}{counts}"
 
 
 # --- which threshold ------------------------------------------------------------------------------
 
 
-def _which_threshold(found: Evaluation) -> Answer | None:
+def _which_threshold(found: Evaluation) -> say.Answer | None:
     point, target = found.best_point, _target_text(found)
     if point is None and found.of_best[AVERAGE_PRECISION] is None:
         return None
-    name = isolated(found.best) if "truth" in found.asked.classes else "score"
+    name = say.isolated(found.best) if "truth" in found.asked.classes else "score"
     asked = ("threshold", "Which threshold")
     if point is None:
-        return Answer(*asked, f"No threshold of {name} has {target}", ".")
+        return say.Answer(*asked, f"No threshold of {name} has {target}", ".")
     relation = "≤" if found.asked.ascending else "≥"
     finding = f"Alert at {name} {relation} {found.threshold_text(point['threshold'])} ({target}): "
     alerts, right = (
@@ -257,7 +501,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     if point["predicted_rate"] == 1 and found.options.target == LARGEST_F1:
         finding = "No threshold does better than an alert on every row"
         numbers = f", {right} of 1,000 right ({target})."
-        return Answer(*asked, finding, numbers, list(_of_threshold(found)))
+        return say.Answer(*asked, finding, numbers, list(_of_threshold(found)))
     hits = text.rounded_percent(point["recall"])
     such, also = "", ""
     if found.options.calibration.odds is not None:
@@ -267,7 +511,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
         such = " such"
     does = f"{alerts} alerts per 1,000{such} rows, {right} right"
     numbers = f"{does}; {hits} of positives found."
-    return Answer(*asked, finding, numbers, list(_of_threshold(found)), also)
+    return say.Answer(*asked, finding, numbers, list(_of_threshold(found)), also)
 
 
 def _count_text(count: float) -> str:
@@ -296,11 +540,11 @@ def _of_threshold(found: Evaluation) -> Iterator[str]:
         )
     if found.points.height > 1:
         texts = [
-            f"{isolated(row['model'])} at {found.threshold_text(row['threshold'])} (precision "
+            f"{say.isolated(row['model'])} at {found.threshold_text(row['threshold'])} (precision "
             f"{text.rate_text(row['precision'])}, recall {text.rate_text(row['recall'])})"
             for row in found.points.to_dicts()
         ]
-        yield f"{_target_text(found).capitalize()}: {listed(texts, None)}."
+        yield f"{_target_text(found).capitalize()}: {say.listed(texts, None)}."
 
 
 # --- over time -----------------------------------------------------------------------------------
@@ -309,7 +553,7 @@ def _of_threshold(found: Evaluation) -> Iterator[str]:
 _NO_WATCH = "No watch"
 
 
-def _over_time(found: Evaluation) -> Answer | None:
+def _over_time(found: Evaluation) -> say.Answer | None:
     if found.in_order is None:
         return None
     finding, numbers, others = _watched(found.in_order)
@@ -318,11 +562,11 @@ def _over_time(found: Evaluation) -> Answer | None:
     error = text.percent_text(round(found.alpha, 12))
     reason = f"If nothing got worse, a model would have any alarm with a probability of {error}."
     said = (finding, f"{numbers}{others}.", [reason], f"{finding}{numbers}.")
-    return Answer("time", "Over time", *said)
+    return say.Answer("time", "Over time", *said)
 
 
 def _watched(found: Evaluation) -> tuple[str, str, str]:
-    unit, periods, looked = unit_of_period(found), found.segments.height, found.looks
+    unit, periods, looked = say.unit_of_period(found), found.segments.height, found.looks
     if looked.is_empty():
         needed = "; a reference takes two, and a look one more"
         reason = needed if periods <= FEWEST_OF_REFERENCE else " without a reference"
@@ -336,11 +580,15 @@ def _watched(found: Evaluation) -> tuple[str, str, str]:
     count, first = counts.pop(found.best)
     if not counts:
         return f"Alarm in {count} {unit}s", first, ""
-    others = [f"{isolated(model)} in {count}" for model, (count, _) in counts.items()]
-    return f"{isolated(found.best)}: alarm in {count} {unit}s", first, f"; {listed(others, 3)}"
+    others = [f"{say.isolated(model)} in {count}" for model, (count, _) in counts.items()]
+    return (
+        f"{say.isolated(found.best)}: alarm in {count} {unit}s",
+        first,
+        f"; {say.listed(others, 3)}",
+    )
 
 
 def _alarms(looked: pl.DataFrame, found: Evaluation) -> tuple[str, str]:
     alarms = looked.filter(conclusion="alarm")["segment"]
-    first = f", first {isolated(found.names[alarms[0]])}" if alarms.len() else ""
+    first = f", first {say.isolated(found.names[alarms[0]])}" if alarms.len() else ""
     return f"{alarms.len():,} of {looked.height:,}", first

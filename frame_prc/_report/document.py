@@ -28,7 +28,7 @@ _EXACT = frozenset({"threshold", "best_f1_threshold", "grid", "start"})
 
 
 def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> dict[str, Any]:
-    keys, ordered = _KeysOf(found), found.in_order
+    keys, ordered = _keys_of(found), found.in_order
     return {
         "format": FORMAT,
         "evaluated": facts,
@@ -36,18 +36,18 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
             {"about": answer.about, "text": answer.text, "reasons": answer.reasons}
             for answer in told
         ],
-        "scorecard": keys.records(found.scorecard),
+        "scorecard": _records(found, found.scorecard),
         "models": found.of_models.to_dicts(),
-        "differences": keys.records(found.differences),
-        "against_others": keys.records(found.against_others),
+        "differences": _records(found, found.differences),
+        "against_others": _records(found, found.against_others),
         "heterogeneity": [_with_ends(row, found.keys) for row in found.heterogeneity.to_dicts()],
-        "over_time": [] if ordered is None else _KeysOf(ordered).records(ordered.watched),
+        "over_time": [] if ordered is None else _records(ordered, ordered.watched),
         "shown": {
-            "segments": [keys.of[number] for number in found.shown],
+            "segments": [keys[number] for number in found.shown],
             "judged_by": None if found.shows_all else found.best,
         },
-        "curves": keys.lines(found.curves),
-        "thresholds": keys.lines(found.thresholds),
+        "curves": _lines(found, found.curves),
+        "thresholds": _lines(found, found.thresholds),
         "budgets": found.budgets.select(_OF_BUDGET).to_dicts(),
     }
 
@@ -82,24 +82,26 @@ def _with_ends(row: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     return row
 
 
-class _KeysOf:
-    """Puts the caller's keys in place of the numbers of segments."""
+def _keys_of(found: Evaluation) -> dict[int | None, dict[str, Any] | None]:
+    """Return the caller's keys of each segment, by its number; none of all rows."""
+    rows = found.segments.drop("name").iter_rows()
+    return {None: None} | {
+        number: dict(zip(found.keys, values, strict=True)) for number, *values in rows
+    }
 
-    def __init__(self, found: Evaluation) -> None:
-        self.models = found.models
-        self.of: dict[int | None, dict[str, Any] | None] = {None: None}
-        for number, *values in found.segments.drop("name").iter_rows():
-            self.of[number] = dict(zip(found.keys, values, strict=True))
 
-    def records(self, table: pl.DataFrame) -> list[dict[str, Any]]:
-        return [row | {"segment": self.of[row["segment"]]} for row in table.to_dicts()]
+def _records(found: Evaluation, table: pl.DataFrame) -> list[dict[str, Any]]:
+    keys = _keys_of(found)
+    return [row | {"segment": keys[row["segment"]]} for row in table.to_dicts()]
 
-    def lines(self, points: pl.DataFrame) -> list[dict[str, Any]]:
-        """Return a record for each model and segment, with a list for each column."""
-        return [
-            {"model": model, "segment": self.of[segment], **part.to_dict(as_series=False)}
-            for (model, segment), part in lines_of(points, self.models)
-        ]
+
+def _lines(found: Evaluation, points: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return a record for each model and segment, with a list for each column."""
+    keys = _keys_of(found)
+    return [
+        {"model": model, "segment": keys[segment], **part.to_dict(as_series=False)}
+        for (model, segment), part in lines_of(points, found.models)
+    ]
 
 
 def lines_of(

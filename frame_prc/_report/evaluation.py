@@ -12,12 +12,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.curve_rows import overlay_rows, spread, with_rates
-from frame_prc._charts.data import (
-    LIMITS,
-    Segments,
-    points_with_limits,
-    segments_of_rows,
-)
+from frame_prc._charts.data import LIMITS, Segments, points_with_limits, segments_of_rows
 from frame_prc._charts.options import MOST_COLOURS, MOST_SEGMENTS, is_time
 from frame_prc._charts.summary_data import PAIR, dots_of, ends_and_largest
 from frame_prc._charts.text import is_few, make_unique, safe, short
@@ -53,18 +48,6 @@ _ROWS_OF_CURVES, _ROWS_OF_THRESHOLDS = (20_000, 30, 300), (24_000, 40, 200)
 _SCORE_BINS, _RELIABILITY_BINS = 50, 10
 _MOST_PANELS = 24
 FEWEST_OF_REFERENCE, _REFERENCE, _MOST_LOOKS = 2, 24, 1_000  # periods
-
-
-@dataclass(frozen=True)
-class Part:
-    found: Segments
-    lines: pl.DataFrame
-
-    def named(self, points: pl.DataFrame) -> pl.DataFrame:
-        return left_join(points, self.lines, ["line"])
-
-    def of(self, table: Table) -> pl.DataFrame:
-        return self.named(self.found.of(table))
 
 
 @dataclass(frozen=True)
@@ -125,8 +108,8 @@ class Evaluation:
     # --- names -----------------------------------------------------------------------------------
 
     @cached_property
-    def _names(self) -> _Names:
-        return _Names.of(self.charted, self.asked)
+    def _names(self) -> _Named:
+        return _Named(self.charted, self.asked)
 
     @property
     def models(self) -> list[str]:
@@ -360,21 +343,15 @@ class Evaluation:
     # --- curves ----------------------------------------------------------------------------------
 
     @cached_property
-    def _part(self) -> Part:
-        return Part(self.charted, self._names.lines)
-
-    @cached_property
-    def _all_rows(self) -> Part:
+    def _all_rows(self) -> _Named:
         """All rows, which have no number if they are not one of the segments."""
         if self.segments.height == 1:
-            return self._part
-        pooled = self.charted.all_rows
-        lines = _Names.of(pooled, self.asked).lines
-        return Part(pooled, lines.with_columns(segment=pl.lit(None, lines.schema["segment"])))
+            return self._names
+        return _Named(self.charted.all_rows, self.asked, whole=True)
 
     @property
-    def _parts(self) -> list[Part]:
-        return [self._part] if self.segments.height == 1 else [self._all_rows, self._part]
+    def _parts(self) -> list[_Named]:
+        return [self._names] if self.segments.height == 1 else [self._all_rows, self._names]
 
     def _of_shown(
         self, points: Callable[[Segments], pl.DataFrame], columns: Sequence[str]
@@ -541,28 +518,46 @@ def is_believed(status: str = "status") -> pl.Expr:
 
 
 @dataclass(frozen=True)
-class _Names:
-    """The names of models and segments, the number of each segment, and what each line shows."""
+class _Named:
+    """Segments with their numbers, which the ``whole`` has none of, and the names of models."""
 
-    models: list[str]
-    segments: pl.DataFrame
-    lines: pl.DataFrame
+    found: Segments
+    asked: Request
+    whole: bool = False
 
-    @classmethod
-    def of(cls, found: Segments, asked: Request) -> _Names:
-        dots = dots_of(found)
-        models, own = found.model_keys, found.own_keys
-        keys = key_names(len(own))
-        values = [found.table[a].alias(b) for a, b in zip(own, keys, strict=True)]
-        segments = dots.select("segment", "name", *values).unique("segment", keep="first")
-        if models:
-            of_lines = _model_names(found.table[models[0]])
-            known = found.models or of_lines.unique(maintain_order=True).to_list()
-        else:
-            known = [_only_model(asked)]
-            of_lines = pl.Series(known * dots.height, dtype=pl.String)
-        lines = dots.select(found.table["line"], "segment", of_lines.alias("model"))
-        return cls(known, segments.sort("segment"), lines)
+    @cached_property
+    def models(self) -> list[str]:
+        if not self.found.model_keys:
+            return [_only_model(self.asked)]
+        known = _model_names(self.found.table["key_0"]).unique(maintain_order=True)
+        return self.found.models or known.to_list()
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        keys = self.found.table.select(self.found.own_keys)
+        keys.columns = key_names(keys.width)
+        numbered = self._dots.select("segment", "name", *keys)
+        return numbered.unique("segment", keep="first").sort("segment")
+
+    @cached_property
+    def lines(self) -> pl.DataFrame:
+        models: Any = pl.lit(self.models[0])
+        if self.found.model_keys:
+            models = _model_names(self.found.table["key_0"])
+        segment = pl.lit(None, pl.Int64) if self.whole else pl.col("segment")
+        line = self.found.table["line"]
+        return self._dots.select(line, segment.alias("segment"), models.alias(MODEL))
+
+    @cached_property
+    def _dots(self) -> pl.DataFrame:
+        return dots_of(self.found)
+
+    def named(self, points: pl.DataFrame) -> pl.DataFrame:
+        """Return points of lines with their segment and model."""
+        return left_join(points, self.lines, ["line"])
+
+    def of(self, table: Table) -> pl.DataFrame:
+        return self.named(self.found.of(table))
 
     def with_segments(self, table: pl.DataFrame) -> pl.DataFrame:
         """Replace the keys of a table by the number of the segment, null for all rows."""

@@ -31,6 +31,7 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._files import atomic_write
 from frame_prc._lazy import left_join
+from frame_prc._report.answers import lowest_segments
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.evaluation import (
     BETTER,
@@ -42,7 +43,6 @@ from frame_prc._report.evaluation import (
     is_believed,
 )
 from frame_prc._report.pictures import LOOK, iso_labels, pictures
-from frame_prc._report.segments import lowest_segments
 from frame_prc._report.sentences import NAMED, Answer, isolated, listed, period, said_of
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves

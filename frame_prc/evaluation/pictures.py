@@ -14,12 +14,7 @@ from frame_prc._frames.border import FrameT, scan_all
 from frame_prc._request import comparisons
 from frame_prc._request.options import calibration, whole
 from frame_prc._request.roles import Request, check_one_grouping, check_option
-from frame_prc._request.specs import (
-    MODEL,
-    Calibration,
-    ChartX,
-    Comparison,
-)
+from frame_prc._request.specs import MODEL, Calibration, ChartX, Comparison
 from frame_prc.evaluation.base import (
     OF_EVALUATION,
     OF_EVALUATION_OR_95,
