@@ -32,10 +32,6 @@ _NAMED_POINTS = 3
 _SPACING = {"row": 14, "column": 8}
 
 
-def plot(segments: Segments, options: ChartOptions) -> AnyChart:
-    return CurveChart.of(segments, options).drawn()
-
-
 @dataclass(frozen=True)
 class CurveChart:
     """What a chart of curves shows; ``choice`` says which segments have lines, if not all have."""

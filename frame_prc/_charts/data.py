@@ -17,18 +17,9 @@ from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.running_sums import CLUSTER_SUMS
+from frame_prc._request import specs
 from frame_prc._request.options import compared_at
 from frame_prc._request.roles import request
-from frame_prc._request.specs import (
-    MODEL,
-    Calibration,
-    Comparison,
-    Interval,
-    Keep,
-    Measured,
-    Start,
-    Target,
-)
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
@@ -55,9 +46,9 @@ class Segments:
     keys: list[str]
     given: Rows
     level: float
-    calibration: Calibration | None = None
+    calibration: specs.Calibration | None = None
     deploys: bool = False
-    start: Start = "one"
+    start: specs.Start = "one"
     error: float | None = None
     drawn: pl.DataFrame | None = None
 
@@ -85,7 +76,7 @@ class Segments:
         """
         if self.drawn is not None:
             return self.drawn
-        interval = None if self.given.columns.lacks_squares else Interval(self.level)
+        interval = None if self.given.columns.lacks_squares else specs.Interval(self.level)
         asked = AveragePrecision(interval=interval, chance=True, calibration=self.calibration)
         found = _with_numbered_keys(asked.finished(self.given).collect(), len(self.keys))
         areas = with_ends(found.rename({CALIBRATED: AVERAGE_PRECISION}, strict=False))
@@ -128,18 +119,18 @@ class Segments:
         return self.table.with_columns(models)
 
     def curves(
-        self, keep: Keep, level: float | None = None, bins: Bins | None = None
+        self, keep: specs.Keep, level: float | None = None, bins: Bins | None = None
     ) -> pl.DataFrame:
         start, used_at = self.start if bins is None else None, self.used_at
         extras = Extras(level=level, calibration=used_at, deploys=used_at is not None)
         return self.of(Curve(start, keep, bins, extras)).drop_nulls("recall")
 
     @property
-    def used_at(self) -> Calibration | None:
+    def used_at(self) -> specs.Calibration | None:
         """The prevalence of use that curves and points are calibrated to, if they are."""
         return self.calibration if self.deploys else None
 
-    def points(self, targets: Sequence[Target]) -> pl.DataFrame:
+    def points(self, targets: Sequence[specs.Target]) -> pl.DataFrame:
         return self.of(OperatingPoints(targets, calibration=self.used_at))
 
     def at_thresholds(self, bins: Bins, level: float | None = None) -> pl.DataFrame:
@@ -147,9 +138,9 @@ class Segments:
             return self.curves("all", level, bins)
         thresholds = bins.of(self.given.score_dtype).thresholds
         targets = [
-            Target("threshold", value) for value in thresholds[:: 1 if bins.ascending else -1]
+            specs.Target("threshold", value) for value in thresholds[:: 1 if bins.ascending else -1]
         ]
-        interval = None if level is None else Interval(level)
+        interval = None if level is None else specs.Interval(level)
         table = OperatingPoints(targets, interval=interval, calibration=self.used_at)
         # Rows drawn within strata have wider limits of shares than they need.
         rows = replace(self.given, columns=replace(self.given.columns, strata=None))
@@ -184,11 +175,14 @@ class Segments:
         if self.given.columns.lacks_squares:
             return self.table.select("line", pl.lit(None, pl.Float64).alias(ROC_AUC))
         table = Summary(
-            Interval(0.95), overall=False, calibration=Calibration(), beside=[Measured("roc_auc")]
+            specs.Interval(0.95),
+            overall=False,
+            calibration=specs.Calibration(),
+            beside=[specs.Measured("roc_auc")],
         )
         return self.of(table).select("line", ROC_AUC)
 
-    def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
+    def compared(self, comparison: specs.Comparison, *, pooled: bool = False) -> pl.DataFrame:
         rows, asked = self.given.pooled() if pooled else self.given, comparison
         if pooled and self._reference is not None:
             calibrated = replace(comparison.measured, calibration=self._reference)
@@ -203,7 +197,7 @@ class Segments:
         return segments_of_rows(self.given.pooled(), self.level, self._reference)
 
     @property
-    def _reference(self) -> Calibration | None:
+    def _reference(self) -> specs.Calibration | None:
         if REFERENCE not in self.table.columns:
             return None
         known = self.table.drop_nulls(REFERENCE).lazy()
@@ -213,9 +207,9 @@ class Segments:
         """Return the keys of the segment of each model that is likeliest the worst, if known."""
         if self.error is not None or self.given.columns.lacks_squares or not has_numpy():
             return pl.DataFrame()
-        measured = Measured("average_precision")
+        measured = specs.Measured("average_precision")
         if self.calibration is not None:
-            measured = Measured("calibrated_average_precision", self.calibration)
+            measured = specs.Measured("calibrated_average_precision", self.calibration)
         table = Shrunken(measured, self.level).finished(self.given).collect()
         known = table.drop_nulls("probability_worst")
         known = known.sort("probability_worst", descending=True, maintain_order=True)
@@ -233,7 +227,7 @@ class Segments:
 
 
 def segments_of_rows(
-    rows: Rows, level: float, calibration: Calibration | None = None, *, deploys: bool = False
+    rows: Rows, level: float, calibration: specs.Calibration | None = None, *, deploys: bool = False
 ) -> Segments:
     """Return the segments of rows in memory, with keys renamed so that no column clashes.
 
@@ -251,7 +245,7 @@ def segments_of_rows(
 def segments_of_curve(
     frame: pl.DataFrame,
     level: float,
-    calibration: Calibration | None = None,
+    calibration: specs.Calibration | None = None,
     *,
     ascending: bool = False,
     deploys: bool = False,
@@ -264,7 +258,9 @@ def segments_of_curve(
     return replace(found, keys=curve.keys, start=curve.start, error=curve.error)
 
 
-def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:
+def _of_several(
+    calibration: specs.Calibration | None, keys: Collection[str]
+) -> specs.Calibration | None:
     """Return how segments are calibrated; without keys, only to a prevalence that is given."""
     if calibration is None or keys:
         return calibration
@@ -305,7 +301,7 @@ def _with_numbered_keys(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
 
 
 def has_models(keys: Sequence[str]) -> bool:
-    return keys[:1] == [MODEL]
+    return keys[:1] == [specs.MODEL]
 
 
 # --- intervals at thresholds ---------------------------------------------------------------------

@@ -207,6 +207,24 @@ def table(cells: Any, names: Sequence[str], titles: Sequence[str], look: Look) -
     ).properties(width=_CELL * len(titles), height=_ROW_OF_TABLE * len(names))
 
 
+# --- dots with intervals -----------------------------------------------------------------------
+
+
+def dots(
+    rows: AnyChart, hollow: AnyChart, size: int, look: Look, ends: Any = None, **place: Any
+) -> list[AnyChart]:
+    """Return a dot per row, over its interval if there are ``ends``; ``hollow`` ones have holes."""
+    hole = place | {"color": alt.ColorValue(look.background)}
+    found = [
+        rows.mark_circle(size=size).encode(**place),
+        hollow.mark_point(filled=True, size=size / 3).encode(**hole),
+    ]
+    if ends is None:
+        return found
+    rule = rows.mark_rule(strokeWidth=2 if size > 20 else 1, clip=True)  # noqa: PLR2004
+    return [rule.encode(**place | ends), *found]
+
+
 # --- a panel for each of several groups of rows ------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.marks import in_panels, mirrored
+from frame_prc._charts.marks import dots, in_panels, mirrored
 from frame_prc._charts.options import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._charts.summary import DASHED, PADDING, time_axis
 from frame_prc._charts.summary_data import milliseconds
@@ -215,15 +215,12 @@ def _forest(result: _Result) -> AnyChart:
         equal = alt.Chart(pl.DataFrame({value: [_EQUAL[value]]}))
         layers.append(equal.mark_rule(color=look.muted, strokeDash=DASHED).encode(x=f"{value}:Q"))
     drawn = replace(result, frame=frame)
-    base, tips = drawn.base(value), drawn.tooltips()
+    base = drawn.base(value)
     scale = alt.Scale(type="log" if value == "ratio" else "linear", **_domain(frame, value))
     at = alt.X(f"{value}:Q", title=title, scale=scale)
-    few = base.transform_filter("!datum.shown_known").mark_circle(size=25)
-    layers += [
-        base.mark_rule(strokeWidth=2, clip=True).encode(x="ci_low:Q", x2="ci_high:Q", color=colour),
-        base.mark_circle(size=70).encode(x=at, color=colour, tooltip=tips),
-        few.encode(x=at, color=alt.ColorValue(look.background), tooltip=tips),
-    ]
+    few = base.transform_filter("!datum.shown_known")
+    ends, place = {"x": alt.X("ci_low:Q"), "x2": "ci_high:Q"}, {"x": at, "color": colour}
+    layers += dots(base, few, 70, look, ends, **place, tooltip=drawn.tooltips())
     return drawn.sized(*layers)
 
 

@@ -11,9 +11,8 @@ from typing import Any, Literal, TypeAlias
 import altair as alt
 import polars as pl
 
-from frame_prc._charts import summary_data, text
+from frame_prc._charts import marks, summary_data, text
 from frame_prc._charts.data import Segments
-from frame_prc._charts.marks import tooltips
 from frame_prc._charts.options import AnyChart, Kind, Look, Sort
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW, RANDOM
@@ -124,7 +123,7 @@ class SummaryMarks:
         several = rows["model"].n_unique() > 1
         colour = self._colour() if several else alt.ColorValue(self.look.text)
         names = {"name": "segment", "model": "model", "baseline": "compared with"}
-        tips = tooltips([name for name in measures if name in rows.columns], names)
+        tips = marks.tooltips([name for name in measures if name in rows.columns], names)
         return Quantity(rows, "difference", title, ends, colour, tips)
 
     def _colour(self) -> Any:
@@ -149,14 +148,9 @@ class SummaryMarks:
 
     # --- marks -----------------------------------------------------------------------------------
 
-    def dots(self, rows: pl.DataFrame, size: int, **encodings: Any) -> list[AnyChart]:
-        circle = alt.Chart(rows).mark_circle(size=size).encode(**encodings)
-        hollow = summary_data.uncertain(rows)
-        if hollow.is_empty():
-            return [circle]
-        hole = alt.Chart(hollow).mark_point(filled=True, size=size / 3)
-        colour = alt.ColorValue(self.look.background)
-        return [circle, hole.encode(**{**encodings, "color": colour})]
+    def dots(self, rows: pl.DataFrame, size: int, ends: Any = None, **place: Any) -> list[AnyChart]:
+        hollow = alt.Chart(summary_data.uncertain(rows))
+        return marks.dots(alt.Chart(rows), hollow, size, self.look, ends, **place)
 
     def side(self, word: str, **place: Any) -> AnyChart:
         """Return a word beside the differences; ``place`` has its alignment and its ``x, y``."""
@@ -177,7 +171,7 @@ class SummaryMarks:
         keys = dict(zip(key_names(len(names)), map(text.column_title, names), strict=True))
         others = (*INTERVAL, "prevalence", RANDOM, "n", "n_pos", "status_text")
         area = alt.Tooltip(f"{AVERAGE_PRECISION}:Q", title=quantity, format=".4f")
-        return [*tooltips((), keys), area, *tooltips(others, {})]
+        return [*marks.tooltips((), keys), area, *marks.tooltips(others, {})]
 
 
 # --- a row per segment -------------------------------------------------------------------------
@@ -296,9 +290,8 @@ class RowPanels(SummaryMarks):
             "color": shown.colour,
             "tooltip": shown.tooltips,
         }
-        rule = alt.Chart(rows.drop_nulls(low)).mark_rule(strokeWidth=1.4, clip=True)
-        intervals = rule.encode(x=alt.X(f"{low}:Q"), x2=alt.X2(f"{high}:Q"), **encodings)
-        return [intervals, *self.dots(rows, _DOT, x=self._x(shown), **encodings)]
+        ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
+        return self.dots(rows, _DOT, ends, x=self._x(shown), **encodings)
 
     # --- encodings -------------------------------------------------------------------------------
 

@@ -33,10 +33,6 @@ _BEST = "largest F1"
 _COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 
 
-def plot(segments: Segments, options: ChartOptions) -> AnyChart:
-    return _ThresholdChart.of(segments, options).drawn()
-
-
 class _Slider(NamedTuple):
     lowest: float
     highest: float
@@ -45,7 +41,7 @@ class _Slider(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _ThresholdChart:
+class ThresholdChart:
     """Draws the parts of a chart over thresholds, whose data are those of the whole chart.
 
     ``rows`` are one per line and threshold, with counts and rates. ``is_exact`` says that every
@@ -63,7 +59,7 @@ class _ThresholdChart:
     slider: _Slider | None
 
     @classmethod
-    def of(cls, segments: Segments, options: ChartOptions) -> _ThresholdChart:
+    def of(cls, segments: Segments, options: ChartOptions) -> ThresholdChart:
         # The chart has marks of its own for the operating points.
         unmarked = replace(options, facet=tuple(segments.keys), overlay=None, targets=())
         curves = of_curves.CurveChart.of(segments, unmarked)

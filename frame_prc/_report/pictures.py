@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.data import Segments
-from frame_prc._charts.marks import in_panels, mirrored
+from frame_prc._charts.marks import dots, in_panels, mirrored
 from frame_prc._charts.options import ISO_F1, AnyChart, Look
 from frame_prc._charts.results import reliability
 from frame_prc._charts.summary import plot_summary, time_axis
@@ -94,18 +94,9 @@ def _wide(chart: AnyChart, height: int, *data: str, title: str | list[str] = "")
 
 
 def _dots(base: AnyChart, field: str, axis: _Axis, colour: Any, size: int = 70) -> list[AnyChart]:
-    """Return the intervals and the values of rows; a dot is hollow where rows are few."""
     is_few = alt.FieldOneOfPredicate(field="status", oneOf=list(FEW))
-    place = axis.of(field)
-    dot: dict[str, Any] = {"size": size, "clip": True}
-    rules = base.mark_rule(strokeWidth=2 if size > 20 else 1, clip=True)  # noqa: PLR2004
-    filled = base.transform_filter({"not": is_few.to_dict()}).mark_point(filled=True, **dot)
-    hollow = base.transform_filter(is_few).mark_point(fill=LOOK.background, **dot)
-    return [
-        rules.encode(**axis.of("ci_low", "ci_high"), color=colour),
-        filled.encode(**place, color=colour),
-        hollow.encode(**place, stroke=colour),
-    ]
+    place, ends = axis.of(field) | {"color": colour}, axis.of("ci_low", "ci_high")
+    return dots(base, base.transform_filter(is_few), size, LOOK, ends, **place)
 
 
 def _names(found: Evaluation, models: pl.Series) -> pl.Series:

@@ -150,9 +150,9 @@ class PictureVerbs(Evaluated[FrameT]):
         options.check_over_thresholds()
         from frame_prc._charts import curves, saving, thresholds  # now that Altair is there
 
-        draw = thresholds.plot if options.x == "threshold" else curves.plot
+        kind = thresholds.ThresholdChart if options.x == "threshold" else curves.CurveChart
         segments = self._segments(options.level, used_at, deploys=used_at is not None)
-        return saving.with_files(draw(segments, options))
+        return saving.with_files(kind.of(segments, options).drawn())
 
     @verb
     def plot_summary(

@@ -36,7 +36,7 @@ RATIOS = FOREST.with_columns(pl.col("difference", "ci_low", "ci_high").exp()).re
 @pytest.mark.parametrize(("value", "table"), [("difference", FOREST), ("ratio", RATIOS)])
 def test_differences_are_sorted_and_coloured_by_what_is_told(kind, value, table):
     chart = frame_prc.plot_table(kind.make(table))
-    [(view, dots), (_, centres)] = drawn(chart, "circle", value)
+    [(view, dots)], [(_, centres)] = (drawn(chart, mark, value) for mark in ("circle", "point"))
     told = {dot["shown_name"]: dot["shown_apart"] for dot in dots}
     unknown = "cannot be told apart"
     assert told == {"a": "better", "b": "worse", "c": unknown, "d": unknown}
@@ -56,7 +56,7 @@ def test_which_side_is_better_is_told_where_the_table_says_its_measure():
         return FOREST.with_columns(measure=pl.lit(measure))
 
     def said(table):
-        [(view, _), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
+        [(view, _)] = drawn(frame_prc.plot_table(table), "circle", "difference")
         return view["encoding"]["x"]["title"], view["encoding"]["color"]["scale"]["domain"][:2]
 
     sides = ["worse", "better"]
@@ -70,7 +70,7 @@ def test_which_side_is_better_is_told_where_the_table_says_its_measure():
     assert table["difference"].item() < 0
     ends = ["old better", "new better"]
     assert said(table) == ("← new better · difference of brier · old better →", ends)
-    [(view, [dot]), _] = drawn(frame_prc.plot_table(table), "circle", "difference")
+    [(view, [dot])] = drawn(frame_prc.plot_table(table), "circle", "difference")
     assert dot["shown_apart"] == "new better"
     # Each model has the colour of its curve.
     assert view["encoding"]["color"]["scale"]["range"][:2] == Look().colours(2)
@@ -107,7 +107,7 @@ def test_finds_say_that_their_intervals_hold_at_once_and_for_how_many():
 
 def test_a_plain_interval_has_a_row_per_segment():
     table = FOREST.select("region", average_precision=0.5, ci_low=0.4, ci_high=0.6, status="status")
-    [(_, dots), _] = drawn(frame_prc.plot_table(table), "circle", "average_precision")
+    [(_, dots)] = drawn(frame_prc.plot_table(table), "circle", "average_precision")
     assert [dot["shown_name"] for dot in dots] == ["a", "b", "c", "d"]
 
 
