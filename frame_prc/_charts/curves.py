@@ -25,7 +25,7 @@ _LETTERS = 120, 90  # of a note above several panels, and above one
 _NOTED_ERROR = 0.005  # a pixel is 0.0024 of a large panel
 _MOST_WITH_ISO = 6  # panels
 _ISO_STEPS = 50
-_LOWEST_RECALL, _LOW, _ROOM = 0.05, 0.5, 1.04
+_LOWEST_RECALL = 0.05
 _MOST_IN_TABLE = 60  # rows
 _NAMED_POINTS = 3
 # Beside each other, panels have the halves of two numbers between them.
@@ -69,10 +69,9 @@ class CurveChart:
         if self.options.y != "auto":
             return self.options.y
         curve, points = self.rows.curve, self.rows.points
-        shown = [*curve.filter(pl.col("recall") > _LOWEST_RECALL)["precision"].drop_nulls()]
-        shown += [*points["precision"].drop_nulls()] if points.height else []
-        largest = max(shown, default=1.0)
-        return text.round_end(_ROOM * largest) if largest < _LOW else 1.0
+        shown = [curve.filter(pl.col("recall") > _LOWEST_RECALL)["precision"]]
+        shown += [points["precision"]] if points.height else []
+        return text.end_of(pl.concat(shown), room=1.04)
 
     # --- panels ----------------------------------------------------------------------------------
 

@@ -264,6 +264,6 @@ def round_end(value: float) -> float:
     return next(end for end in ends if end >= value)
 
 
-def end_of(values: pl.Series, below: float = _LOW) -> float:
+def end_of(values: pl.Series, below: float = _LOW, room: float = 1.0) -> float:
     most = values.drop_nulls().max()
-    return round_end(most) if isinstance(most, float) and most < below else 1.0
+    return round_end(room * most) if isinstance(most, float) and most < below else 1.0
