@@ -396,9 +396,9 @@ class PictureVerbs(Evaluated[FrameT]):
         ...     print(page.name, numbers.name)
         late.html late.json
         """
-        from frame_prc._report.document import report_paths, write
         from frame_prc._report.evaluation import evaluate
         from frame_prc._report.options import Options, date_text, sections_of, target_of
+        from frame_prc._report.write import report_paths, write
 
         paths = report_paths(path)
         options = Options(
