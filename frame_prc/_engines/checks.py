@@ -24,7 +24,6 @@ class Checks:
     row_rules: list[rules.Rule[nw.Expr]]
 
     def row_problem(self) -> nw.Expr:
-        """Return the error of the first rule that a row breaks, as text, or null."""
         problem = nw.lit(None, nw.String)
         for rule in reversed(self.row_rules):
             text = _text(rule.error("a row"), rule.value)
@@ -32,7 +31,6 @@ class Checks:
         return problem
 
     def label_problem(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any] | None:
-        """Return one row: the error of a label that does not occur, as text, or null."""
         if self._label is None:
             return None
         low, high = (nw.col(name).cast(nw.String) for name in ("low", "high"))
@@ -41,7 +39,6 @@ class Checks:
         return rows.select(**self._label_totals()).select(problem=nw.when(absent).then(text))
 
     def totals(self) -> dict[str, nw.Expr]:
-        """Return aggregates that show all problems at once, for `raise_first`."""
         found = {} if self._label is None else self._label_totals()
         for place, rule in enumerate(self.row_rules):
             broken = nw.when(rule.broken)
@@ -52,7 +49,6 @@ class Checks:
         return found
 
     def raise_first(self, found: dict[str, Any]) -> None:
-        """Raise the first error that the totals show."""
         for place, rule in enumerate(self.row_rules):
             if count := found[f"rows_{place}"]:
                 rows = f"{count} row" if count == 1 else f"{count} rows"
@@ -76,10 +72,7 @@ class Checks:
 
 
 def checks_of(columns: Columns, bins: Bins | None, measures: Sequence[str] = ()) -> Checks:
-    """Return the checks of a request's rows; the first that fails is the error.
-
-    ``measures`` are those whose scores have to be probabilities.
-    """
+    """Return the checks of a request's rows; the first that fails is the error."""
     found = [*_rules(columns)]
     found += [
         rule for name in measures[:1] for rule in rules.probability_rules(columns, nw.col, name)
@@ -90,7 +83,6 @@ def checks_of(columns: Columns, bins: Bins | None, measures: Sequence[str] = ())
 
 
 def _rules(columns: Columns) -> Iterator[rules.Rule[nw.Expr]]:
-    """Yield the rules of a row; the first that it breaks is the error."""
     for role, column in columns.classes.items():
         if role != "truth":
             yield from rules.amount_rules(role, column, nw.col(role))

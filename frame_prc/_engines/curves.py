@@ -1,10 +1,4 @@
-"""Tables of the points of curves inside an engine: counts, curves, and areas.
-
-Counts of parts are counted again, as rows that hold counts.
-
-Calibration scales false positives, at a given prevalence or that of all rows (see
-:mod:`frame_prc._curves.calibration`).
-"""
+"""Tables of the points of curves inside an engine: counts, curves, areas, operating points."""
 
 from __future__ import annotations
 
@@ -32,7 +26,6 @@ from frame_prc._rows.checks import overlap
 
 
 def counts(engine: Engine, frame: Any, request: Request, table: Counts) -> Any:
-    """Return positives and negatives at each distinct score, or in each bin that holds rows."""
     bins, squares = table.bins, table.squares
     [counted] = rows.count(
         engine, frame, request, table.reserved, bins, every_bin=False, squares=squares
@@ -48,12 +41,10 @@ def counts(engine: Engine, frame: Any, request: Request, table: Counts) -> Any:
 
 
 def in_ranking_order(counted: rows.Counted) -> Order:
-    """Return the order of the thresholds of a segment."""
     return Order("threshold", descending=not counted.ascending)
 
 
 def merge_counts(engine: Engine, natives: Sequence[Any], *, ascending: bool) -> Any:
-    """Return the counts of the whole."""
     frames: list[Frame] = [nw.from_native(native) for native in natives]
     schemas = [pl.Schema(rows.schema_of(frame)) for frame in frames]
     check_frames(schemas)
@@ -108,7 +99,6 @@ def curve(
     *,
     envelope: bool,
 ) -> Any:
-    """Return the curve of every segment."""
     outputs = [*CURVE, *(["envelope"] if envelope else [])]
     counted = cut(*rows.count(engine, frame, request, outputs, bins, by_threshold=True))
     points = with_openings(counted).filter(nw.col("is_point"))
@@ -132,10 +122,7 @@ def curve(
 
 
 def with_openings(counted: rows.Counted) -> Frame:
-    """Return the rows of counts, and before the first of each segment one that ``opens`` it.
-
-    Those that are points of a curve are marked by ``is_point``.
-    """
+    """Return rows, before the first of each segment one that ``opens`` it; some are a ``point``."""
     held = nw.col("positives") + nw.col("negatives") > 0
     sums = running_sums(counted, monotone=True, places=True)
     twice = counted.engine.repeat(sums, "copy", 2, where="first")
@@ -200,7 +187,6 @@ def with_highest(points: Frame, counted: rows.Counted) -> Frame:
 
 
 def _highest_below(points: Frame, counted: rows.Counted) -> Frame:
-    """Return, for each range, the largest precision in the ranges below it."""
     keys, within = counted.keys, within_range(counted)
     best = points.group_by(*within).agg(best=nw.col("height").max())
     upward = best.with_columns(upward=nw.col("best").cum_max().over(*keys, order_by="range"))
@@ -212,11 +198,7 @@ def _highest_below(points: Frame, counted: rows.Counted) -> Frame:
 
 
 def calibrated(sums: Frame, counted: rows.Counted, calibration: Calibration) -> Frame:
-    """Return running sums with scaled false positives.
-
-    Added are ``scale``, what a negative counts as, and the reference prevalence with the odds of a
-    negative there.
-    """
+    """Return running sums with false positives times ``scale``, and the reference prevalence."""
     with_odds = referred(sums, counted, calibration)
     both = (nw.col("positives") > 0) & (nw.col("negatives") > 0)
     odds = odds_ratio(nw.col("positives"), nw.col("negatives"), nw.col("reference_odds"))
@@ -239,7 +221,6 @@ def auc(
     bins: Bins | None,
     calibration: Calibration | None,
 ) -> Any:
-    """Return one row per segment and method."""
     [whole] = rows.count(engine, frame, request, [*outputs, rows.ORDER], bins)
     counted, calibration = cut(whole), looked_up(calibration, whole)
     added = {
@@ -294,7 +275,6 @@ def beside_previous(sums: Frame, counted: rows.Counted) -> Frame:
 
 
 def _with_heights(steps: Frame, counted: rows.Counted, spec: areas.AreaSpec) -> Frame:
-    """Add what the methods need beside the ends of a step."""
     grows = nw.when(nw.col("grows"))
     if "trapezoid" in spec.methods:
         steps = steps.with_columns(
@@ -324,7 +304,6 @@ def average_precision(
     *,
     bounds: bool,
 ) -> Any:
-    """Return one row per segment: its size and its average precision."""
     [counted] = rows.count(engine, frame, request, outputs, bins)
     table = areas_of_segments(counted, calibration, bounds=bounds)
     return counted.finish(table, outputs, [])
@@ -336,7 +315,6 @@ def areas_of_segments(
     *,
     bounds: bool = False,
 ) -> Frame:
-    """Return the keys and sizes of each segment, and its average precision."""
     counted, calibration = cut(counted, may_be_rows=not bounds), looked_up(calibration, counted)
     # For bounds, sums that never fall: the log of a negative growth would be undefined.
     sums = running_sums(counted, monotone=bounds, places=False)

@@ -1,10 +1,7 @@
 """Engines besides Polars: how to recognise them, what each does in its own way, and what none does.
 
-Queries of DuckDB and Spark can fail with a text of ours, by a function in their SQL. Most backends
-of Ibis cannot, so an Ibis table is checked at the call.
-
-Nothing is imported for the user: whoever has a frame of an engine has imported its package already.
-:mod:`frame_prc._engines.plans` plans what happens inside an engine.
+DuckDB and Spark can fail with a text of ours. Most backends of Ibis cannot: an Ibis table is
+checked at the call. Nothing is imported for the user, who has imported the engine already.
 """
 
 from __future__ import annotations
@@ -71,7 +68,6 @@ class Engine(ABC):
         """Raise an error if no verb can run on this frame."""
 
     def type_name(self, native: Any, column: str) -> str:
-        """Return what the engine calls the type of a column."""
         found = dict(zip(native.columns, native.dtypes, strict=True))[column]
         return str(found[1] if isinstance(found, tuple) else found)  # Spark has pairs
 
@@ -79,18 +75,15 @@ class Engine(ABC):
     def checked(
         self, rows: Frame, checks: Checks, used: Sequence[str]
     ) -> tuple[Frame, Frame | None]:
-        """Check the values of rows; an error may come as late as the columns ``used`` are computed.
+        """Check the values of rows, at the latest when the columns ``used`` are computed.
 
-        Beside the rows is what `finished` has to check: one row, whose ``problem`` is the text of
-        an error, or null.
+        The second frame, for `finished`, has one row, whose ``problem`` is the text of an error or
+        null.
         """
 
     @abstractmethod
     def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
-        """Repeat rows, numbered from 0 in a new column.
-
-        With ``where``, a Boolean column, only rows where it is true; others have the number 0.
-        """
+        """Repeat rows (only those ``where`` a column is true), numbered from 0 in a new column."""
 
     @abstractmethod
     def windows(
@@ -109,14 +102,9 @@ class Engine(ABC):
 class SqlTextEngine(Engine):
     """An engine whose frames take columns written in SQL.
 
-    A query cannot raise an error of ours when it runs. Instead a row with an invalid value calls
-    the engine's own function for failing, with the error that Polars frames get, about that one
-    row. Only whether ``pos_label=`` occurs needs a second pass over the truth: one row of totals
-    beside the plan.
-
-    ``error`` is the SQL function that fails with a text, ``array`` that of a list, and ``each``
-    makes a row of each of its elements; frames that are ``ordered`` keep their order. ``up`` and
-    ``whole`` say how sums of these windows are written, with the names of those in `windows`.
+    A row with an invalid value calls the engine's function for failing, ``error``. Only whether
+    ``pos_label=`` occurs needs a second pass. ``array`` is a list, and ``each`` makes rows of it.
+    ``up`` and ``whole`` say how sums of these windows are written.
     """
 
     error: str
@@ -136,7 +124,6 @@ class SqlTextEngine(Engine):
         return project(marked, *others, *held), checks.label_problem(rows)
 
     def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
-        """Make a row of each element of a list of numbers."""
         numbers = self.array.format(", ".join(map(str, range(times))))
         alone = self.array.format("0")
         some = f"CASE WHEN {where or 'true'} THEN {numbers} ELSE {alone} END"
@@ -145,7 +132,6 @@ class SqlTextEngine(Engine):
     def finished(
         self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
     ) -> Any:
-        """Return a relation sorted, a Spark DataFrame as it is."""
         if problem is not None:
             frame = self._fail_if(frame, problem)
         native = frame.to_native()
@@ -159,7 +145,6 @@ class SqlTextEngine(Engine):
     def windows(
         self, frame: Frame, within: Sequence[str], score: str, sums: Sequence[WindowSum]
     ) -> Frame:
-        """Write windows of peers, which have the same score."""
         alike = f"PARTITION BY {', '.join(within)}"
         down = f"{alike} ORDER BY {score} DESC NULLS LAST"
         windows = {
@@ -179,8 +164,8 @@ class SqlTextEngine(Engine):
     def _fail_if(self, frame: Frame, problem: Frame) -> Frame:
         """Fail if the only row of another frame has a text in ``problem``.
 
-        That row is joined to each row, so that a part of the result fails too. An engine need not
-        look at what it joins to no rows: so it is also added to the result, and left out.
+        It is joined to each row, so that a part fails too, and added to the result, which may be
+        empty.
         """
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
@@ -198,7 +183,6 @@ class SqlTextEngine(Engine):
 
 
 def project(frame: Frame, *columns: str) -> Frame:
-    """Select columns written in SQL."""
     import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
     native = frame.to_native()
@@ -263,11 +247,7 @@ SPARK = SqlTextEngine(
 
 @dataclass(frozen=True, kw_only=True)
 class IbisEngine(Engine):
-    """Ibis, which writes the SQL of its backends.
-
-    A query of most of them cannot fail with a text of ours, so rows are checked at the call, by one
-    aggregate query that reads the table once. The results are not computed.
-    """
+    """Ibis, whose backends cannot fail with a text of ours: rows are checked at the call."""
 
     def refuse(self, native: Any) -> None:
         """Refuse tables without a connection to check their values by, and without windows."""
@@ -289,7 +269,6 @@ class IbisEngine(Engine):
             )
 
     def type_name(self, native: Any, column: str) -> str:
-        """Return what Ibis calls the type of a column."""
         return str(native.schema()[column])
 
     def checked(
@@ -298,13 +277,11 @@ class IbisEngine(Engine):
         checks: Checks,
         used: Sequence[str],  # noqa: ARG002 - all columns are checked now
     ) -> tuple[Frame, Frame | None]:
-        """Raise an error now if a row breaks a rule."""
         if totals := checks.totals():
             checks.raise_first(_first_row(rows.select(**totals)))
         return rows, None
 
     def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
-        """Join each row with the numbers."""
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
         from frame_prc._engines.ibis_spelling import numbers  # noqa: PLC0415 - imports Ibis
@@ -317,7 +294,6 @@ class IbisEngine(Engine):
     def windows(
         self, frame: Frame, within: Sequence[str], score: str, sums: Sequence[WindowSum]
     ) -> Frame:
-        """Let Ibis write them."""
         import ibis  # noqa: PLC0415 - only with an Ibis table at hand
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
@@ -337,7 +313,6 @@ class IbisEngine(Engine):
     def finished(
         self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
     ) -> Any:
-        """Return an Ibis table, sorted; raise an error now if there is a problem."""
         import ibis  # noqa: PLC0415 - only with an Ibis table at hand
 
         from frame_prc._engines.ibis_spelling import spelled  # noqa: PLC0415 - imports Ibis
@@ -386,7 +361,6 @@ _CLASSES = (
 
 
 def engine_of(frame: object) -> Engine | None:
-    """Return the engine that a frame belongs to, if any."""
     if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
         return None
     for module, name, engine in _CLASSES:
@@ -396,10 +370,7 @@ def engine_of(frame: object) -> Engine | None:
 
 
 def class_of(module: str, name: str) -> Any:
-    """Return a class of a package, or an empty tuple of classes if the package is not imported.
-
-    While another thread imports the package, the class may not be there yet.
-    """
+    """Return a class of a package, or ``()`` if that is not imported, maybe not yet by a thread."""
     return getattr(sys.modules.get(module), name, ())
 
 
@@ -409,10 +380,7 @@ _IN_POLARS = re.compile(r"\bpl\.(col|lit)\b|\.alias\(")
 
 @contextmanager
 def in_words_of(frame: object, called: str = exceptions.THIS_VERB) -> Iterator[None]:
-    """Raise errors about an engine's frame without expressions of Polars, which it does not take.
-
-    Not those that say how to continue in Polars: there they are taken. Errors name what is called.
-    """
+    """Raise errors about an engine's frame without expressions of Polars, which it refuses."""
     try:
         yield
     except exceptions.PrcError as error:
@@ -432,14 +400,12 @@ def in_words_of(frame: object, called: str = exceptions.THIS_VERB) -> Iterator[N
 
 
 def compute_first(engine: Engine, column: str) -> str:
-    """Return how a number is computed in an engine."""
     return f"compute the column in the engine first, such as {engine.cast.format(column)}"
 
 
 def check_types(
     engine: Engine, native: Any, dtypes: Mapping[str, pl.DataType], request: Request
 ) -> None:
-    """Refuse columns of types that Polars does not have, or with several numbers in a row."""
     for role, name in _items(request):
         dtype = dtypes.get(name) if isinstance(name, str) else None
         is_list = isinstance(dtype, (pl.List, pl.Array)) and role != "truth"
@@ -459,7 +425,6 @@ def check_types(
 
 
 def check_request(engine: Engine, request: Request, refused: Mapping[str, bool]) -> None:
-    """Refuse a request that cannot run inside an engine, such as one that has what is refused."""
     for name, given in {**refused, "strata": request.strata is not None}.items():
         if given:
             option = name if "=" in name else f"{name}="
@@ -502,7 +467,6 @@ _OF_ROWS = (
 
 
 def _counts_first(engine: Engine) -> str:
-    """Return the two lines that do in Polars what the engine does not, from its counts."""
     counts = engine.collected.format("frame_prc.counts(frame, ...)")
     return (
         f"collect its counts with your columns and keys, `counts = {counts}`; then call the verb "
@@ -512,7 +476,6 @@ def _counts_first(engine: Engine) -> str:
 
 
 def rows_first(engine: Engine) -> str:
-    """Return the two lines that do in Polars what needs the rows themselves."""
     return (
         "select the columns that it needs, and collect them: "
         f"`rows = {engine.collected.format('frame')}`; then call the verb with `rows, ...`"
@@ -530,7 +493,6 @@ def _items(request: Request) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_engine(frame: object, *, takes_counts: bool) -> None:
-    """Refuse an engine's frame for a verb that only takes Polars and pandas frames."""
     if engine := engine_of(frame):
         raise exceptions.FrameError(
             f"{exceptions.THIS_VERB} does not run inside {engine.kind}",

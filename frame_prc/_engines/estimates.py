@@ -1,10 +1,8 @@
 """Estimates of segments inside an engine: what intervals, tests and means rest on, collected.
 
-The rows are read once for the points of segments, whose influences are added up there. With
-clusters, and for models beside each other, each row is a point, and the influences of rows are
-added up by segment and cluster: Spark distributes rows once, sorts them once for each model, and
-joins nothing. Where rows stream past, they are read a second time, and their points joined to them.
-What is collected has a row for each segment, from which the last steps in Polars go on.
+The influences of points are added up. With clusters, and for models beside each other, each row is
+a point: Spark distributes rows once, sorts them once for each model, and joins nothing. Where rows
+stream past, they are read a second time, and their points joined to them.
 """
 
 from __future__ import annotations
@@ -36,10 +34,7 @@ from frame_prc.exceptions import ColumnError, DataError
 
 
 def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
-    """Return the sums of each segment over its points, for each measure by its place.
-
-    With clusters also those over clusters (see `_over_clusters`).
-    """
+    """Return the sums of each segment over its points, and clusters, by each measure's place."""
     with kept_ranges() as cut:
         if counted.columns.cluster is None:
             found = collected(counted, _over_points(cut(counted), measures))
@@ -80,7 +75,6 @@ def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
 
 
 def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.DataFrame]:
-    """Return the sums over points of each of several models side by side."""
     with kept_ranges() as cut:
         return [collected(one, _over_points(cut(one), [measure])) for one in models]
 
@@ -88,10 +82,7 @@ def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.Da
 def paired_sums(
     counted: Sequence[Counted], measure: Measure
 ) -> tuple[list[pl.DataFrame], pl.DataFrame]:
-    """Return the same, and the sums over the rows, or clusters, that the models share.
-
-    These are products of the influences on two models (see `_products`).
-    """
+    """Return the same, and sums of products over the rows, or clusters, that models share."""
     first, number = counted[0], len(counted)
     models = [Model(one, [measure], f"score_{i}", f"_{i}") for i, one in enumerate(counted)]
     with kept_ranges() as cut:
@@ -118,10 +109,7 @@ def _of_model(found: pl.DataFrame, counted: Counted, measure: Measure, place: in
 
 
 def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
-    """Return points with what is added up of each measure, and with the influence of their rows.
-
-    Their names end with the place of the measure. ``tie_shares`` and ``retrieved`` are of all.
-    """
+    """Return points with what each measure, by whose place names end, adds up of them."""
     of, found = (
         engine_points.InEngine(counted),
         engine_points.points_of(counted, hits=_is_thinned(counted, measures)),
@@ -209,14 +197,12 @@ def _over_points(counted: Counted, measures: Sequence[Measure]) -> Frame:
 
 
 def scores_of_segments() -> dict[str, nw.Expr]:
-    """Return the number of scores of a segment, the lowest and the highest, as aggregates."""
     score = nw.when(engine_points.RETRIEVED).then(nw.col("score"))
     one = nw.when(engine_points.RETRIEVED).then(1).otherwise(0)
     return {"lowest": score.min(), "highest": score.max(), "n_scores": one.sum()}
 
 
 def looked_up(calibration: Calibration | None, counted: Counted) -> Calibration | None:
-    """Return a calibration with its reference, which is looked up if it is that of the rows."""
     if calibration is None or calibration.odds is not None or calibration.table is not None:
         return calibration
     classes = [*zip(_SIZES, SUMS, strict=True)]
@@ -232,7 +218,6 @@ def looked_up(calibration: Calibration | None, counted: Counted) -> Calibration 
 
 
 def referred(points: Frame, counted: Counted, calibration: Calibration) -> Frame:
-    """Add the reference of each model, which is known."""
     names = ("reference_odds", REFERENCE)
     if calibration.table is None:
         values = (calibration.odds, calibration.prevalence)
@@ -270,7 +255,6 @@ class Model:
 
     @property
     def places(self) -> range:
-        """The places of the measures among those of all models."""
         first = int(self.suffix[1:] or 0)
         return range(first, first + len(self.measures))
 
@@ -295,12 +279,10 @@ class Model:
 
     @property
     def of_segments(self) -> dict[str, str]:
-        """All of these, and the lowest and the highest score."""
         return self.alike | self.shared | self._names(_ENDS, lambda _: ())
 
     @property
     def packed(self) -> str:
-        """The column of these in a list."""
         return f"of_segment{self.suffix}"
 
     @property
@@ -312,8 +294,7 @@ class Model:
 def _cells(models: Sequence[Model], cut: Callable[[Counted], Counted]) -> Frame:
     """Return the sums of each segment and cluster; without clusters the same of each row.
 
-    What is added up over points is shared among their rows. Where rows stream past, the rows of the
-    last point of a segment have it all.
+    Where rows stream past, those of a segment's last point have all that its points add up to.
     """
     counted, amounts = models[0].counted, amount_names(squares=models[0].counted.squares)
     streams = engine_points.of_rows(counted)
@@ -333,7 +314,6 @@ def _cells(models: Sequence[Model], cut: Callable[[Counted], Counted]) -> Frame:
 
 
 def _numbered(models: Sequence[Model]) -> Frame:
-    """Return rows that stream past, with the number of their point of each model."""
     rows = models[0].counted.single
     rows = rows.with_columns(**{one.score: one.score_if_used for one in models})
     for one in models:
@@ -347,8 +327,7 @@ def _numbered(models: Sequence[Model]) -> Frame:
 def _joined(rows: Frame, model: Model) -> Frame:
     """Add what its points tell to rows that have their number.
 
-    Only the rows of its last point have what a segment has alike, in a list: columns that all rows
-    have take DuckDB much longer to add up.
+    What a segment has alike is in a list of its last rows: DuckDB takes long to add up columns.
     """
     number, keys = nw.col("point"), model.counted.keys
     points = _influenced(model.counted, model.measures)
@@ -369,7 +348,6 @@ def _unpacked(rows: Frame, model: Model) -> Frame:
 
 
 def _beside_points(rows: Frame, model: Model, cut: Callable[[Counted], Counted]) -> Frame:
-    """Return rows as points, with what these tell of the rows."""
     single = rows.with_columns(score=model.score_if_used)
     counted = cut(replace(model.counted, single=single, each_row=True))
     points = _influenced(counted, model.measures)
@@ -406,7 +384,6 @@ def _of_amounts(amounts: Sequence[nw.Expr], factors: Sequence[nw.Expr]) -> list[
 
 
 def _over_cells(models: Sequence[Model]) -> dict[str, nw.Expr]:
-    """Return the sums over points of each segment, from what its cells have of them."""
     counted = models[0].counted
     amounts = {"positives": "pos", "negatives": "neg"}
     sums = {n: nw.col(of).sum().fill_null(0).cast(counted.amount) for n, of in amounts.items()}
@@ -433,7 +410,6 @@ def _ends(models: Sequence[Model]) -> dict[str, nw.Expr]:
 
 
 def _over_clusters(measures: Sequence[Measure]) -> dict[str, nw.Expr]:
-    """Return the aggregates over the clusters of a segment: sums, and sums of squares."""
     pos, neg = (nw.col(name).cast(nw.Float64) for name in ("pos", "neg"))
     amounts = {"pos": pos, "neg": neg, "both": pos + neg}
     amounts |= {f"below_{i}": nw.col(f"below_{i}") for i, one in enumerate(measures) if one.below}
@@ -449,7 +425,6 @@ def _over_clusters(measures: Sequence[Measure]) -> dict[str, nw.Expr]:
 
 
 def _products(number: int) -> dict[str, nw.Expr]:
-    """Return the sums of products of the influences of two models, by their places."""
     sums = {}
     for a, b in combinations(range(number), 2):
         one, other = nw.col(f"influence_{a}"), nw.col(f"influence_{b}")
@@ -461,18 +436,15 @@ def _products(number: int) -> dict[str, nw.Expr]:
 
 
 def row_counts(counted: Counted) -> pl.DataFrame:
-    """Return the number of ``rows`` of each segment."""
     used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     return collected(counted, totals(used, counted, {"rows": nw.len()}))
 
 
 def weights_of_segments(counted: Counted) -> pl.DataFrame:
-    """Return the sums of the weights of each segment, and of their powers."""
     return collected(counted, totals(counted.single, counted, sums_of_weights(nw.col)))
 
 
 def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
-    """Return sums over rows of each segment, or over all of them."""
     named = [value.alias(name) for name, value in sums.items()]
     keys = counted.segment
     return frame.group_by(*keys).agg(*named) if keys else frame.select(*named)
@@ -482,7 +454,6 @@ def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame
 
 
 def collected(counted: Counted, table: Frame) -> pl.DataFrame:
-    """Collect a table of the rows that were counted."""
     for name, dtype in counted.columns.key_dtypes.items():
         if isinstance(dtype, pl.Duration):  # months, days and microseconds beside each other
             raise ColumnError(
@@ -494,7 +465,6 @@ def collected(counted: Counted, table: Frame) -> pl.DataFrame:
 
 
 def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
-    """Read columns of an engine's frame, or all of them."""
     lf = nw.from_native(frame).lazy()
     chosen = lf if names is None else lf.select(sorted(names))
     with errors_of_ours():
@@ -506,12 +476,9 @@ _SUMS = ("weighted", "spread", "tp", "fp", "rows", "squared_hits", "squared_miss
 
 
 def bins_of_rows(counted: Counted, edges: Sequence[float]) -> Frame:
-    """Return a row per segment and bin that has rows.
+    """Return sums over the rows of each segment and bin.
 
-    ``weighted`` and ``spread`` are sums over the rows, ``tp, fp`` their weights, ``rows`` their
-    number and ``squared_hits, squared_misses`` the sums of their squared weights. ``hits_squared,
-    hits_sized, sized`` are sums of products of the hits and the sizes of clusters, or of rows if
-    there are none.
+    ``hits_squared, hits_sized, sized`` are products of the hits and the sizes of clusters, or rows.
     """
     number = [nw.when(nw.col("p") >= edge).then(1).otherwise(0) for edge in [*edges][1:-1]]
     used = (nw.col("pos") > 0) | (nw.col("neg") > 0)

@@ -19,7 +19,6 @@ _DIGITS = 32  # 1,024 numbers, as many as there may be thresholds
 
 
 def spelled(table: Any) -> Any:
-    """Return a table with operations that mean the same in every backend, ready to run."""
     backend = table.get_backend()
     divides_by_zero = backend.name == "sqlite"
 
@@ -46,10 +45,7 @@ def spelled(table: Any) -> Any:
 
 
 def numbers(name: str, count: int) -> Any:
-    """Return a table of the numbers from 0, made of a few rows of literals.
-
-    SQLite, for one, can neither make a row of each element of a list nor take many literals.
-    """
+    """Return the numbers from 0, of few literals and no list: SQLite takes many of neither."""
     if count <= _DIGITS:
         return _digits(name, count)
     both = _digits("high", -(-count // _DIGITS)).cross_join(_digits("low", _DIGITS))
@@ -117,11 +113,7 @@ def _cast(node: Any) -> Any:
 
 
 def _divide(node: Any) -> Any:
-    """Return a quotient of floats.
-
-    Ibis leaves the casts of integers to SQLGlot, which makes them in one of several places where
-    the same term is used, and in the others PostgreSQL divides integers.
-    """
+    """Return a quotient of floats: where a term is used twice, SQLGlot casts but one of them."""
     if node.left.dtype.is_integer():
         return ops.Divide(ops.Cast(node.left, "float64"), node.right)
     return node

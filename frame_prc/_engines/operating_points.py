@@ -1,7 +1,6 @@
 """Operating points inside an engine: the best point of each segment for each target.
 
-Where segments are cut into ranges, the best points of the ranges are found first, and the best of a
-segment is one of these: so no task sorts a whole segment.
+The best of a segment is the best of one of its ranges, so no task sorts a whole segment.
 """
 
 from __future__ import annotations
@@ -51,7 +50,6 @@ def operating_points(
     interval: Interval | None,
     outputs: Sequence[str],
 ) -> Any:
-    """Return one row per segment and target, in the order of the targets."""
     [counted] = rows.count(engine, frame, request, [*outputs, rows.ORDER], None, by_threshold=True)
     if interval is not None:
         decisions.check_counts(counted.columns)
@@ -67,7 +65,6 @@ def operating_points(
 def table_of_targets(
     counted: rows.Counted, targets: Sequence[Target], interval: Interval | None = None
 ) -> Frame:
-    """Return one row per segment and target, numbered by ``ORDER``."""
     decisions.check_row_numbers(targets, counted.columns)
     counted = cut(counted)
     points = _with_merits(with_openings(counted), counted, targets)
@@ -104,7 +101,6 @@ def table_of_targets(
 
 
 def _with_merits(points: Frame, counted: rows.Counted, targets: Sequence[Target]) -> Frame:
-    """Add what points are compared by, and the counts at points that held thresholds retrieve."""
     weighted, opens, is_point = counted.columns.weighted, nw.col("opens"), nw.col("is_point")
     slack = rounding_of(TERMS_OF_COUNTS) if weighted else 0.0
     compared: dict[str, nw.Expr] = {"ranked": decisions.ranked_precision(nw.col)}
@@ -140,18 +136,13 @@ def _is_retrieved(target: Target, counted: rows.Counted) -> nw.Expr:
 
 
 def _held(target: Target, counted: rows.Counted) -> float:
-    """Return a threshold rounded to the dtype of scores."""
     dtype = pl.Float32 if rows.level_dtype(counted.columns) == nw.Float32 else pl.Float64
     held: float = pl.Series([target.value], dtype=pl.Float64).cast(dtype).item()
     return held + 0.0  # not -0.0
 
 
 def _numbered(points: Frame, within: Sequence[str], names: _Names, last: str) -> Frame:
-    """Return points with their number for each target, ``rank_0`` and so on; the best is 1.
-
-    Equally good points come in the order of the column ``last``. Where ``misses_0`` is 1, a point
-    does not meet the target.
-    """
+    """Return points with ``rank_0, ...`` for each target: 1 is the best; misses come last."""
     lesser = {
         f"lesser_{name}_{place}": -nw.col(columns[name])
         for place, columns in names.items()
@@ -173,7 +164,6 @@ def _numbered(points: Frame, within: Sequence[str], names: _Names, last: str) ->
 
 
 def _of_best(names: _Names) -> dict[str, nw.Expr]:
-    """Return the aggregates that keep the best of numbered points."""
     return {
         name: nw.when((nw.col(f"rank_{place}") == 1) & (nw.col(f"misses_{place}") == 0))
         .then(nw.col(columns[kept]))

@@ -1,8 +1,6 @@
 """The verbs inside an engine: counts and their running sums, then the formulas of Polars.
 
-A table in Polars sees the rows of an engine as rows that are elsewhere. It asks here for the
-estimates of segments, which are computed inside the engine and collected; the rows that it has
-itself are none.
+A table in Polars sees its rows as elsewhere, and asks here for the estimates of segments.
 """
 
 from __future__ import annotations
@@ -37,7 +35,6 @@ from frame_prc._rows.rows import DROPPED, Rows, read
 
 
 def empty(engine: Engine, native: Any, request: Request) -> pl.DataFrame:
-    """Return no rows, with the columns of an engine's frame in dtypes of Polars."""
     engine.refuse(native)
     dtypes = schema_of(nw.from_native(native))
     check_types(engine, native, dtypes, request)
@@ -45,7 +42,6 @@ def empty(engine: Engine, native: Any, request: Request) -> pl.DataFrame:
 
 
 def rows_elsewhere(engine: Engine, native: Any, columns: Columns, nothing: pl.DataFrame) -> Rows:
-    """Return the rows of an engine's frame."""
     rows = read(nothing.lazy(), columns, in_memory=True)
     return replace(rows, elsewhere=Elsewhere(engine, native, columns.request))
 
@@ -62,7 +58,6 @@ class Elsewhere:
     def estimates(
         self, rows: Rows, measures: Sequence[Measure], bins: Bins | None = None
     ) -> list[Estimates]:
-        """Return the estimates of the segments of rows, for each measure."""
         counted = self._counted(rows, measures, bins)
         known = [_at_reference(one, counted) for one in measures]
         found = estimates.segment_sums(counted, known)
@@ -94,8 +89,7 @@ class Elsewhere:
     def paired(self, rows: Rows, measure: Measure) -> tuple[list[Estimates], pl.LazyFrame]:
         """Return the estimates of models side by side, and sums of products of their influences.
 
-        ``rows`` are side by side. The sums are ``variance_a_b, covariance_a_b, fourth_a_b`` by the
-        places of two models; with clusters also what these tell of each model.
+        The sums are ``variance_a_b, covariance_a_b, fourth_a_b`` by the places of two models.
         """
         counted = self._counted_models(rows, [measure])
         known = _at_reference(measure, counted[0])
@@ -109,7 +103,6 @@ class Elsewhere:
         return of_models, _numbered(shared, of_models[0].ranking)
 
     def side_by_side(self, rows: Rows, measure: Measure) -> list[Estimates]:
-        """Return the estimates of models side by side."""
         counted = self._counted_models(rows, [measure])
         known = _at_reference(measure, counted[0])
         return self._of_models(rows, known, counted, estimates.sums_side_by_side(counted, known))
@@ -148,7 +141,6 @@ class Elsewhere:
         )
 
     def points(self, rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return the operating points of each segment, in the order of the targets."""
         asked = self._request_of(rows)
         [counted] = count(self.engine, self.native, asked, [], None, by_threshold=True)
         table = operating_points.table_of_targets(counted, targets)
@@ -158,21 +150,17 @@ class Elsewhere:
         return found.sort(*rows.keys, ORDER).lazy().with_columns(turned)
 
     def bins(self, rows: Rows, edges: Sequence[float]) -> pl.LazyFrame:
-        """Return the sums of each segment and bin of probabilities."""
         counted = self._counted(rows, [MeanLoss(of="mean_score")], None)
         return estimates.collected(counted, estimates.bins_of_rows(counted, edges)).lazy()
 
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
-        """Return the keys of each segment, and its number of ``rows``."""
         return estimates.row_counts(self._counted(rows, [], None)).lazy()
 
     def sums_of_weights(self, rows: Rows) -> pl.LazyFrame:
-        """Return the keys of each segment, and the sums of its weights and of their powers."""
         counted, *_ = self._counted_models(rows, [])
         return estimates.weights_of_segments(counted).lazy()
 
     def tie_bounds(self, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
-        """Return the keys and the tie bounds of each segment."""
         counted = self._counted(rows, [], bins)
         table = curves.areas_of_segments(counted, bounds=True)
         return estimates.collected(counted, table.select(*rows.keys, *TIE_BOUNDS)).lazy()
@@ -213,7 +201,6 @@ def _ranking(rows: Rows, counted: Counted, table: pl.DataFrame) -> Ranking:
 
 
 def _numbered(table: pl.DataFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return a table of segments, in order, with their numbers in place of their keys."""
     segments = ranking.segments
     if not segments.keys:
         return table.lazy().with_columns(segment=pl.lit(0, pl.Int64))
@@ -231,14 +218,12 @@ def _of_measure(table: pl.DataFrame, measure: Measure, place: int) -> pl.DataFra
 
 
 def _of_clusters(measure: Measure, place: int) -> list[pl.Expr]:
-    """Return what clusters tell of a measure: the variance, and what it rests on."""
     numbers = [value.alias(name) for name, value in _effective_clusters(measure, place).items()]
     parts = [pl.col(f"{name}_{place}").alias(name) for name in OF_CLASSES]
     return [pl.col(f"alone_{place}").alias("variance"), *numbers, *parts]
 
 
 def _effective_clusters(measure: Measure, place: int) -> dict[str, pl.Expr]:
-    """Return the effective number of clusters that a measure rests on, and that with negatives."""
     rests_on = "both" if measure.counted else "pos"
     rests_on = f"below_{place}" if measure.below else rests_on
     names = {"n_effective": rests_on, NEGATIVE_CLUSTERS: "neg"}

@@ -1,20 +1,13 @@
 """Points inside an engine: running sums over counts, and a dialect of measures.
 
-A point is a score of a segment, with its counts and running sums. If a segment is too large for one
-task, its sums are those of its ranges of scores, added up.
+A point is a score of a segment, with its counts and running sums. On Spark, where one task would
+have to sort a large segment, there is a window for each of its ranges (see ``spark_ranges``).
 
-Counts have a row per segment and distinct score. A running sum is one window per segment. On Spark
-one task would have to sort a whole segment, which may be most of the data: if a segment is large, a
-window is per range of scores there (see ``spark_ranges``), plus the total of the ranges above.
-
-In DuckDB rows stream past in ranking order. A window without ``PARTITION BY`` and ``ORDER BY``
-takes rows as they come, and after ``ORDER BY`` DuckDB keeps their order: so its sums hold no rows,
-and take a fraction of the time of windows over segments. They run through all segments, and what a
-segment began with is taken off. Whole numbers are exact. Weights would lose digits beside the sums
-of other segments: so what each addition rounds off, which is a float too (Knuth's two-sum), is
-added up in a second sum, the ``rest``. The two have 32 digits, so the squares of weights too keep
-their own where those of another segment are a million times as large. Bins and scores that are not
-floats, of which there are few, are counted first.
+In DuckDB rows stream past in ranking order: a window without ``PARTITION BY`` and ``ORDER BY``
+takes rows as they come, holds none, and takes a fraction of the time. Its sums run through all
+segments, and what a segment began with is taken off. Whole numbers are exact. Of weights, what each
+addition rounds off (Knuth's two-sum) is added up too, the ``rest``: the two have 32 digits. Bins
+and scores that are not floats are counted first.
 """
 
 from __future__ import annotations
@@ -51,8 +44,7 @@ def of_rows(counted: Counted) -> bool:
 def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score") -> Frame:
     """Sort rows, and add which of them end a ``point``.
 
-    A point is a score. With ``hits``, negatives that have a score of their own have no point, but
-    belong to the next one, except the first and the last retrieved of a segment.
+    With ``hits``, a score of one negative belongs to the next point, but at a segment's ends.
     """
     keys = counted.segment
     order = [*(f"{key} NULLS FIRST" for key in keys), f"{score} DESC NULLS LAST"]
@@ -76,11 +68,7 @@ def with_point(ordered: Frame, name: str) -> Frame:
 
 
 def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
-    """Return a row per point, with its counts and running sums.
-
-    ``point`` is its number. With ``hits``, ``own_scores`` is the number of scores that belong to
-    it. ``places`` adds ``place`` and ``next_hits``, as in `running_sums`.
-    """
+    """Return a row per point with its running sums, with ``own_scores`` if of ``hits`` only."""
     keys = counted.segment
     ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
     amounts = amount_names(squares=counted.squares)
@@ -115,17 +103,13 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Running sums through all segments: ``sum_NAME``, and ``rest_NAME`` of those that round.
-
-    The others are ``zero_or_one`` in each row, or any integers.
-    """
+    """Running sums through all segments, with a ``rest`` of those that round."""
 
     names: Sequence[str]
     rounding: Collection[str]
     zero_or_one: bool
 
     def added(self, frame: Frame) -> Frame:
-        """Add the sums to rows in order."""
         sums = [f"sum({name}) {_SO_FAR} AS sum_{name}" for name in self.rounding]
         whole = [name for name in self.names if name not in self.rounding]
         # What is 0 or 1 is counted in an eighth of the time that it takes to add it up.
@@ -147,7 +131,6 @@ class _Sums:
         return [*(f"sum_{name}" for name in names), *rests]
 
     def with_before(self) -> list[str]:
-        """Return the sums, and those in the row before."""
         parts = self._parts(self.names)
         return [*parts, *(f"lag({part}, 1, 0) OVER () AS {part}_before" for part in parts)]
 
@@ -157,7 +140,6 @@ class _Sums:
         return [f"{before.format(one)} {_SO_FAR} AS {one}_opening" for one in self._parts(SUMS)]
 
     def since(self, name: str, earlier: str) -> str:
-        """Return what was added to a sum since an ``earlier`` one."""
         now, then = f"sum_{name}", f"sum_{name}_{earlier}"
         if name not in self.rounding:
             return f"{now} - {then}"
@@ -180,23 +162,17 @@ RETRIEVED = ~nw.col("score").is_null()
 
 
 def within_range(counted: Counted) -> list[str]:
-    """Return what a window is partitioned by: segments, or their ranges if any is cut.
-
-    The number of a range comes first: it differs more often than keys do, so sorting is faster.
-    """
+    """Return what a window is partitioned by: a range first, which differs most often."""
     return ["range", *counted.keys] if counted.ranges else counted.keys
 
 
 def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool = False) -> Frame:
-    """Add running sums and totals to the counts.
+    """Add ``tp``, ``fp``, ``positives`` and ``negatives`` to the counts.
 
-    These are ``tp``, ``fp``, ``positives`` and ``negatives``. DuckDB adds up the floats of each
-    row's sum in a different order: from row to row a sum of weights may fall, or rise where nothing
-    is added, in its last digit. ``monotone`` corrects that. ``places`` adds ``first`` (the highest
-    score of its segment), ``next_hits`` (whether there are positives at the next score below; null
-    without one), and ``place``, which ascends while scores descend, within a range. What streams
-    has ``point`` too; if ``hits`` are all that is wanted, it has fewer points, and ``own_scores``.
-    If each row is a point, ``at_pos`` and others are the counts of its score.
+    ``monotone`` corrects sums of weights that fall, or rise where nothing is added, in the last
+    digit: DuckDB adds up each row's floats in another order. ``places`` adds ``first``,
+    ``next_hits`` (whether the next score below has positives) and ``place``, which ascends while
+    scores descend. What streams has ``point``, and of ``hits`` fewer of them, with ``own_scores``.
     """
     if counted.ranges is not None:
         return _running_in_ranges(counted, counted.ranges, places=places)
@@ -244,7 +220,6 @@ def _summed(frame: Frame, counted: Counted, *, places: bool) -> Frame:
 
 
 def _over_rows(rows: Frame, counted: Counted) -> Frame:
-    """Add running sums and totals to rows, and the counts of the score of each."""
     amounts = amount_names(squares=counted.squares)
     windows: list[WindowSum] = [(f"at_{name}", "ties", name) for name in amounts]
     windows += [("tp", "down", "pos"), ("fp", "down", "neg")]
@@ -278,7 +253,6 @@ def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool) -> Fra
 
 
 def _through_segments(joined: Frame, counted: Counted, *, places: bool) -> Frame:
-    """Add the totals of the ranges above, which are null in a segment that is not cut."""
     whole = nw.col("highest").is_null()
     of_places = {
         "first": (nw.col("place") == 1) & (whole | (nw.col("range") == nw.col("highest"))),
@@ -298,10 +272,10 @@ def _through_segments(joined: Frame, counted: Counted, *, places: bool) -> Frame
 
 
 def _through_ranges(name: str, here: str, counted: Counted) -> nw.Expr:
-    """Add the total of the ranges above, if any, to a running sum inside its range.
+    """Add the total of the ranges above to a running sum inside its range.
 
-    Floats are added in different orders. So that sums never fall, they stay at or below the sum
-    that the next range continues from, and equal it once the range adds no more.
+    So that sums of floats never fall, they stay at or below the one that the next range begins
+    with.
     """
     running_sum, reached = nw.col(name), nw.col(f"{name}_reached")
     added = (running_sum + nw.col(f"{name}_above").fill_null(0)).cast(counted.amount)
@@ -333,8 +307,6 @@ def _totals(rows: Frame, within: Sequence[str]) -> Frame:
 
 
 def _above(totals: Frame, counted: Counted) -> Frame:
-    """Return, for each range, the sums of the ranges above, and ``hits`` of the next below."""
-
     def in_order(column: nw.Expr) -> nw.Expr:
         return column.over(*counted.keys, order_by="range")
 
@@ -375,8 +347,7 @@ _WEIGHTS = ("of_positive", "of_negative")
 def points_of(counted: Counted, *, hits: bool = False) -> Frame:
     """Return the points of all segments, of which `fresh` gives each measure its own.
 
-    If ``hits`` are all that is wanted, there are fewer of them where rows stream past. If each row
-    is a point, it has its ``part`` of its score, and its own columns after ``row_``.
+    If each row is a point, it has its ``part`` of its score, and its own columns after ``row_``.
     """
     sums = running_sums(counted, monotone=False, places=False, hits=hits)
     names = _KEPT if counted.squares else {n: k for n, k in _KEPT.items() if n not in SQUARES}
@@ -409,18 +380,15 @@ def points_of(counted: Counted, *, hits: bool = False) -> Frame:
 
 
 def columns_of_rows(counted: Counted) -> list[str]:
-    """Return the columns of single rows that differ within a segment."""
     alike = (*within_range(counted), "dropped")
     return [name for name in counted.single.columns if name not in alike]
 
 
 def in_parts(name: str, counted: Counted) -> nw.Expr:
-    """Return a column of points, of which each row has its part, to be added up."""
     return nw.col(name) * nw.col("part") if counted.each_row else nw.col(name)
 
 
 def fresh(points: Frame) -> Frame:
-    """Return points with what a measure computes from."""
     return points.with_columns(
         nw.col("at_score").is_null().alias(OPENS),
         tp=nw.col("at_tp"),
@@ -440,11 +408,9 @@ class InEngine(Dialect):
         self.threshold_dtype = threshold_dtype(counted.score_dtype)
 
     def weights_of_rows(self) -> list[Any]:
-        """Return the columns that have them."""
         return self.cols(*_WEIGHTS) if self.squares else super().weights_of_rows()
 
     def with_amounts(self, points: Frame, fp: str = "fp", *, whole: bool = True) -> Frame:  # noqa: ARG002
-        """Add the counts of each score."""
         return points.with_columns(gain=nw.col("at_pos"), losses=nw.col("at_neg"))
 
     def with_sums(
@@ -455,7 +421,6 @@ class InEngine(Dialect):
         plain: Mapping[str, str] | None = None,
         onward: Sequence[str] = (),
     ) -> Frame:
-        """Add windows over each segment, or over its ranges."""
         exact, plain = exact or {}, plain or {}
         added = [*plain.values(), *onward, *exact.values()]
         terms = {f"term_{of}": in_parts(of, self.counted).fill_null(0) for of in added}
@@ -489,7 +454,6 @@ class InEngine(Dialect):
         )
 
     def with_reached(self, points: Frame, marks: Mapping[str, str]) -> Frame:
-        """Add the sums of the counts of the scores with each mark."""
         sums = {"tp": "pos", "fp": "neg"}
         names = {f"{n}_{one}": (m, of) for m, n in marks.items() for one, of in sums.items()}
         if self.squares:
@@ -504,25 +468,20 @@ class InEngine(Dialect):
         return self.with_sums(reached, plain={name: name for name in names})
 
     def before(self, running_sum: str) -> nw.Expr:
-        """Return the sum without the counts of the score."""
         return nw.col(running_sum) - nw.col("at_pos" if running_sum == "tp" else "at_neg")
 
     def rounding(self) -> float:
-        """Return it for as many terms as a segment rarely has more."""
         return rounding_of(TERMS_OF_COUNTS) if self.counted.columns.weighted else 0.0
 
     def with_score(self, points: Frame) -> Frame:
-        """Add the score as the caller has it."""
         return points.with_columns(score=self.counted.score)
 
     def with_held(self, points: Frame, table: pl.LazyFrame) -> Frame:  # noqa: ARG002 - here
-        """Refuse a table, which is not where the rows are."""
         request = self.counted.columns.request
         check_request(self.counted.engine, request, {"at= as a frame": True})
         return points
 
     def squares_here(self) -> list[nw.Expr]:
-        """Return the sums of squared weights at each score; without squares the counts."""
         names = SQUARES if self.squares else ("pos", "neg")
         return [nw.col(f"at_{of}").alias(n) for of, n in zip(names, ("pos", "neg"), strict=True)]
 

@@ -1,8 +1,4 @@
-"""Rows by role inside an engine, and their counts: the first half of every plan there.
-
-An engine's frame is a plan, and so is the result: nothing comes to the driver. How bad values raise
-an error is up to the engine.
-"""
+"""Rows by role inside an engine, and their counts: the first half of every plan there."""
 
 from __future__ import annotations
 
@@ -43,9 +39,7 @@ _PARTS = 4
 class Ranges:
     """Segments of which large ones are cut into ranges of scores, so that no task sorts them whole.
 
-    ``cuts`` is a table of the engine: where large segments are cut. ``rows`` are those that are
-    counted, or counts already, with their ``range``, in the task of that range; ``counts`` are the
-    counts of these, or these if each row is a point.
+    ``rows``, or counts already, are in the task of their ``range``; ``counts`` are those of these.
     """
 
     cuts: Any
@@ -57,13 +51,10 @@ class Ranges:
 class Counted:
     """Counts inside an engine: one row per segment and distinct score, or with ``each_row`` rows.
 
-    ``rows``, which are counted, have the key columns ``keys``, ``score`` (null: never retrieved),
-    ``pos``, ``neg`` and ``dropped``, the number of rows left out, and maybe ``squares`` and the
-    ``cluster``; ``single`` are those of them that stand for rows, not for bins. If a lower score
-    means more likely positive, scores are turned round: then plans have one direction.
-    ``unchecked`` are the rows by role, before checks; none if scores are binned. ``problem``, if
-    any, has one row: the error of all rows together, as text, or null. ``ranges`` are there if a
-    segment is too large for one task.
+    ``rows``, which are counted, have ``keys``, ``score`` (null: never retrieved; turned round if
+    lower ones are more likely positive), ``pos``, ``neg``, ``dropped``, and maybe squares and
+    ``cluster``; ``single`` are those that stand for rows, ``unchecked`` the rows by role, none if
+    scores are binned. ``problem`` has the error of all rows together, as text or null.
     """
 
     rows: Frame
@@ -80,7 +71,6 @@ class Counted:
 
     @cached_property
     def frame(self) -> Frame:
-        """The counts, with the columns of the rows."""
         if self.each_row:
             return self.single
         return added_up(self.rows, self.keys, self.columns, squares=self.squares)
@@ -92,18 +82,15 @@ class Counted:
 
     @property
     def score(self) -> nw.Expr:
-        """The score as the caller has it."""
         score = nw.col("score")
         return turned(score, self.score_dtype) if self.ascending else score
 
     @property
     def ascending(self) -> bool:
-        """Whether a lower score means more likely positive."""
         return self.columns.request.ascending
 
     @property
     def amount(self) -> Any:
-        """The dtype of sums."""
         return _amount_dtype(self.columns)
 
     def finish(self, result: Frame, outputs: Sequence[str], order: Sequence[Order]) -> Any:
@@ -114,10 +101,7 @@ class Counted:
 
 
 def check_case(engine: Engine, keys: Sequence[str], outputs: Sequence[str]) -> None:
-    """Refuse a key whose name differs only in case from that of a result's column.
-
-    Most engines take such names as one, and rename a column or mix them up.
-    """
+    """Refuse a key that differs only in case from a result's column: most engines mix them up."""
     taken = {name.lower(): name for name in outputs}
     for key in keys:
         name = taken.get(key.lower(), key)
@@ -144,10 +128,8 @@ def count(
 ) -> list[Counted]:
     """Return the counts of an engine's frame; of models side by side, those of each.
 
-    A row of models side by side counts for all or for none. ``outputs`` are columns that the verb
-    adds to the keys, and ``measures`` those whose scores have to be probabilities. ``every_bin``
-    says that every segment has all bins, ``squares`` that squares of weights are summed too and
-    clusters kept, and ``by_threshold`` that scores are told apart as in ``Rows.by_threshold``.
+    ``outputs`` are columns beside the keys, ``measures`` those that need probabilities. ``squares``
+    keeps clusters too, and ``by_threshold`` is as in ``Rows.by_threshold``.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
@@ -195,12 +177,10 @@ def count(
 
 
 def amount_names(*, squares: bool) -> list[str]:
-    """Return the columns of the amounts of each class."""
     return [*SUMS, *(SQUARES if squares else ())]
 
 
 def added_up(rows: Frame, keys: Sequence[str], columns: Columns, *, squares: bool = False) -> Frame:
-    """Return the counts of rows with a ``score``, ``pos``, ``neg`` and ``dropped``."""
     amount = _amount_dtype(columns)
     squared = [nw.col(*SQUARES).sum()] if squares else []
     # DuckDB adds integers in 128 bits; a total beyond Int64 fails here.
@@ -220,7 +200,6 @@ def ranked(counted: Counted, unchecked: Frame) -> Frame:
 
 
 def schema_of(frame: Frame) -> dict[str, Any]:
-    """Return the schema in Polars dtypes; a dtype without an equivalent is Object."""
     dtypes: dict[str, Any] = {}
     for name, dtype in frame.collect_schema().items():
         if isinstance(dtype, nw.Datetime) and dtype.time_unit == "s":
@@ -237,7 +216,6 @@ def schema_of(frame: Frame) -> dict[str, Any]:
 
 
 def _project(frame: Frame, columns: Columns, *, as_floats: bool) -> Frame:
-    """Select every role's column, and leave out rows of weight zero."""
     scores = {f"score_{i}": nw.col(column.name) for i, column in enumerate(columns.scores)}
     if as_floats or len({column.dtype for column in columns.scores}) > 1:
         scores = {role: score.cast(nw.Float64) for role, score in scores.items()}
@@ -260,7 +238,6 @@ def _project(frame: Frame, columns: Columns, *, as_floats: bool) -> Frame:
 def _amounts_of_rows(
     engine: Engine, source: Frame, columns: Columns, keys: list[str], *, squares: bool
 ) -> Frame:
-    """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
     repeated, score = _per_model(engine, source, columns), _score(columns)
     of_all = [name for name in source.columns if name.startswith(_BESIDE)]
     beside = {name.replace(_BESIDE, "score_"): nw.col(name) for name in of_all}
@@ -285,7 +262,6 @@ def _amounts_of_rows(
 
 
 def _side_by_side(source: Frame, columns: Columns) -> list[tuple[Frame, Columns]]:
-    """Return the rows of each model; a row counts for all of them or for none."""
     dtype, one = common_score_dtype(columns.scores), replace(columns.request, model=None)
     scores = {
         f"{_BESIDE}{i}": unsigned_zero(without_nan(nw.col(f"score_{i}"), c.dtype), dtype)
@@ -355,13 +331,11 @@ def _amount_dtype(columns: Columns) -> Any:
 
 
 def level_dtype(columns: Columns) -> Any:
-    """Return the dtype of thresholds inside an engine."""
     dtype = threshold_dtype(common_score_dtype(columns.scores))
     return nw.Float32 if dtype == pl.Float32 else nw.Float64
 
 
 def _level_reached(bins: Bins, dtype: Any) -> nw.Expr:
-    """Return the threshold of the bin that a score is in; null if it is in none."""
     score, thresholds = nw.col("score").cast(nw.Float64), bins.thresholds
     levels = [nw.lit(threshold, dtype) for threshold in thresholds]
     none = nw.lit(None, dtype)
@@ -373,7 +347,6 @@ def _level_reached(bins: Bins, dtype: Any) -> nw.Expr:
 
 
 def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
-    """Return the other end of the bin with this ``threshold``; null for rows in no bin."""
     dtype = counts.collect_schema()["threshold"]
     table = bins.table(nw.Schema({"score": dtype}).to_polars()["score"]).collect()
     thresholds = [nw.lit(threshold, dtype) for threshold in table["score"]]
@@ -429,7 +402,6 @@ ORDER = "frame_prc_order"
 
 
 def by_segment(sums: Frame, counted: Counted, aggregates: Mapping[str, nw.Expr]) -> Frame:
-    """Return a row per segment: its totals, the rows that were dropped, and other aggregates."""
     columns = [
         # As in the curve, to the last digit; 0 without rows.
         nw.col("positives", "negatives").max().fill_null(0).cast(counted.amount),
@@ -450,6 +422,5 @@ def several_rows(table: Frame, counted: Counted, rows: Sequence[Mapping[str, nw.
 
 
 def finish_in_order(table: Frame, counted: Counted, outputs: Sequence[str]) -> Any:
-    """Return the engine's own frame, the rows of each segment in their order."""
     native = counted.finish(table, [*outputs, ORDER], [Order(ORDER)])
     return nw.from_native(native).drop(ORDER).to_native()

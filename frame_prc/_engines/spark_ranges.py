@@ -1,21 +1,13 @@
 """Ranges of scores on Spark, so that no task sorts a segment that is most of the data.
 
-A segment with many scores is cut into ranges of about equally many. The cuts are quantiles of the
-scores that a hash selects: a small job reads them at the call, as which plan is best depends on
-whether there are any. The place of the cuts does not change a result, also if the data change after
-the call. What is summed up within the ranges, and across them, is in ``points``.
+A segment with many scores is cut at quantiles of the scores that a hash selects, read by a small
+job at the call. Their place does not change a result, also if the data change after the call.
 
-The source is read twice: for the sample at the call, and for the counts. If no segment is large,
-the plan has one window per segment, as in DuckDB; else segments that are not cut are one range.
+If hardly any score repeats, as the sample shows too, rows go to the task of their window at once,
+and are not counted where sums over rows will do; otherwise there are fewer counts to send.
 
-Counting brings together the rows of a score, and a window those of a segment or range. If hardly
-any score repeats, as the sample shows too, rows go to the task of their window at once, and are not
-counted where sums over rows will do; otherwise they are counted first, since there are fewer counts
-to send.
-
-The number of a range holds a hash of its segment. So Spark distributes, joins and first sorts by
-this number alone; the keys tell apart the few ranges whose numbers are equal by chance. Cuts too
-are found by that hash: segments with equal hashes share them.
+The number of a range holds a hash of its segment, by which alone Spark distributes, joins and first
+sorts; keys tell apart the few that are equal by chance.
 """
 
 from __future__ import annotations
@@ -45,11 +37,9 @@ _PARTS = 4
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sample of the scores shows.
+    """What a sample shows: whether scores ``repeats``, and the ``cuts`` of large segments, or none.
 
-    ``cuts`` is a small Spark table: the scores at which each large segment is cut, ascending. It
-    holds the values themselves, so a task that runs a second time finds the same. There is none if
-    no segment is large. ``repeats`` is whether scores repeat within segments.
+    It holds the values themselves, so a task that runs a second time finds the same.
     """
 
     cuts: Any
@@ -57,10 +47,7 @@ class Sample:
 
 
 def cut(counted: Counted, *, may_be_rows: bool = False) -> Counted:
-    """Sample the scores, and cut large segments into ranges if there are any.
-
-    Rows that ``may_be_rows`` are not counted if hardly any score repeats.
-    """
+    """Cut large segments into ranges; ``may_be_rows`` leaves rows uncounted if few repeat."""
     if not counted.engine.in_ranges or counted.unchecked is None:
         return counted
     if counted.unchecked.to_native().isStreaming:  # Spark refuses to read it here
@@ -82,11 +69,7 @@ def cut(counted: Counted, *, may_be_rows: bool = False) -> Counted:
 
 @contextmanager
 def kept_ranges() -> Iterator[Callable[[Counted], Counted]]:
-    """Yield what cuts, and lets Spark keep the counts of ranges until it has read them.
-
-    What is added up over points takes a job for each step (see `read_back`). Where a service
-    refuses to keep anything, each job counts again.
-    """
+    """Yield what cuts, and lets Spark keep the counts until it has read them, if it can."""
     kept = []
 
     def cut_and_keep(counted: Counted) -> Counted:
@@ -109,7 +92,6 @@ def kept_ranges() -> Iterator[Callable[[Counted], Counted]]:
 
 
 def sample(rows: Frame, keys: Sequence[str]) -> Sample:
-    """Return what a sample shows of the scores of rows, in one job."""
     native = rows.to_native()
     picked = f"(pmod(xxhash64(score), {_SAMPLED}) = 0 AND abs(score) < double('Infinity'))"
     place = f"CAST(place * CAST(size(scores) AS BIGINT) DIV {_RANGES} AS INT)"
@@ -153,7 +135,6 @@ def sample(rows: Frame, keys: Sequence[str]) -> Sample:
 
 
 def _table(native: Any, found: Any) -> Any:
-    """Return a Spark table of the cuts in one row of Arrow, or ``None`` if it holds none."""
     import pyarrow as pa  # noqa: PLC0415 - only with a frame of Spark at hand
 
     cuts = pa.Table.from_struct_array(found.combine_chunks().flatten())
@@ -164,7 +145,6 @@ def _table(native: Any, found: Any) -> Any:
 
 
 def with_range(frame: Frame, cuts: Any, keys: Sequence[str]) -> Frame:
-    """Add ``range``, which ascends with the number of cuts up to each score."""
     names = frame.columns
     native = frame.to_native()
     based = native.selectExpr("*", f"{_base(native, keys)} AS base")
@@ -202,8 +182,7 @@ def _placed_by(native: Any, keys: Sequence[str]) -> list[str]:
 def spread(ranged: Frame, keys: Sequence[str]) -> Frame:
     """Distribute the ranges over the partitions, once for all that reads them.
 
-    Without a number Spark would merge partitions until each has 64 MB, or there are as many as
-    cores. Scores compress so well that this may be most of a segment again.
+    Without a number Spark would merge partitions up to 64 MB, which may be most of a segment.
     """
     native = ranged.to_native()
     settings = native.sparkSession.conf
@@ -215,10 +194,7 @@ def spread(ranged: Frame, keys: Sequence[str]) -> Frame:
 
 
 def only_cut(totals: Frame, cuts: Any) -> Frame:
-    """Return the rows of segments that are cut.
-
-    This joins above the totals, so that Spark distributes the rows once.
-    """
+    """Return the rows of segments that are cut; joined above totals, rows are distributed once."""
     base = f"range & -{_RANGES}L AS base"
     result: Frame = nw.from_native(
         totals.to_native().selectExpr("*", base).join(cuts.select("base"), "base", "left_semi")
@@ -227,7 +203,6 @@ def only_cut(totals: Frame, cuts: Any) -> Frame:
 
 
 def beside_ranges(ranged: Frame, totals: Frame, keys: Sequence[str]) -> Frame:
-    """Add a row of totals, or nulls, to the rows of each range."""
     from pyspark.sql import functions  # noqa: PLC0415 - only with a frame of Spark at hand
 
     left = ranged.to_native()
@@ -261,8 +236,7 @@ def read_back(totals: Frame, keys: Sequence[str]) -> Frame:
 def sent_to_tasks(totals: Frame) -> Frame:
     """Let Spark send the totals of ranges to each task, which takes no shuffle and no sort.
 
-    A plan that does not adapt counts all that comes before as part of the sending, which must end
-    within five minutes: there it joins by merging.
+    A plan that does not adapt counts all before as sending, which must end within five minutes.
     """
     native = totals.to_native()
     adapts = native.sparkSession.conf.get("spark.sql.adaptive.enabled").lower() == "true"

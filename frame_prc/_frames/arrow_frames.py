@@ -1,8 +1,7 @@
-"""Arrow tables of any package: conversion to Polars and back; keys keep their Arrow type.
+"""Arrow tables of any package (``__arrow_c_stream__``): conversion to Polars and back.
 
-An Arrow table is any object with ``__arrow_c_stream__``. A ``pyarrow`` Table, RecordBatch or
-RecordBatchReader comes back as the same. A table of another package comes back by the constructor
-of its class, with the types that Polars gives, or else as a ``pyarrow`` Table.
+Those of ``pyarrow`` come back as the same kind, keys with their type; others by the constructor of
+their class, or else as a ``pyarrow`` Table.
 """
 
 from __future__ import annotations
@@ -36,12 +35,10 @@ def wanted_names(columns: Collection[str], known: Collection[str]) -> set[str]:
 
 
 def first_places(names: Sequence[str]) -> dict[str, int]:
-    """Return the place of the first column of each name."""
     return {name: place for place, name in reversed([*enumerate(names)])}
 
 
 def check_once(name: str, names: Sequence[str], frame: str, of: str = "columns") -> None:
-    """Raise an error if a name that is read occurs several times in this kind of frame."""
     if names.count(name) > 1:
         raise ColumnError(
             f"the {frame} has {names.count(name)} {of} named {name!r}",
@@ -104,7 +101,6 @@ def has_offset(times: pl.Series, offset: timedelta) -> bool:
 
 
 def first_zone(values: Any) -> tzinfo | None:
-    """Return the zone of the first datetime among some values."""
     return next((value.tzinfo for value in values if isinstance(value, datetime)), None)
 
 
@@ -128,7 +124,6 @@ def is_arrow(frame: object) -> bool:
 
 
 def read_arrow(frame: Any, columns: Collection[str] | None) -> pl.DataFrame:
-    """Return an Arrow table as Polars; ``columns`` are those that will be read, or ``None``."""
     if isinstance(frame, class_of("pyarrow", "RecordBatchReader")):
         return _from_pyarrow(_read_once(frame, _places(frame, columns)))
     if isinstance(frame, class_of("pyarrow", "RecordBatch")):
@@ -143,7 +138,6 @@ def read_arrow(frame: Any, columns: Collection[str] | None) -> pl.DataFrame:
 def back_to_arrow(
     frame: Any, source: pl.DataFrame, rows: pl.DataFrame, outputs: Collection[str]
 ) -> Any:
-    """Return a result as the kind of Arrow table that came in."""
     if make := _constructor(frame):
         return make(rows)
     pyarrow = import_module("pyarrow")
@@ -172,7 +166,6 @@ class _Stream:
 
 
 def _constructor(frame: object) -> Callable[[pl.DataFrame], Any] | None:
-    """Return what makes a table of this class from another one, if its package is not pyarrow."""
     kind: Any = type(frame)
     if is_of(frame, "nanoarrow"):
         return cast("Callable[[pl.DataFrame], Any]", kind)
@@ -183,7 +176,6 @@ def _constructor(frame: object) -> Callable[[pl.DataFrame], Any] | None:
 
 
 def _check_way_back(frame: object) -> None:
-    """Raise an error, before anything is computed, if there is no class for the result."""
     if _constructor(frame) is None and find_spec("pyarrow") is None:
         raise FrameError(
             f"the result of a frame of type {type_name(frame)} is a pyarrow table, and pyarrow is "
@@ -194,7 +186,6 @@ def _check_way_back(frame: object) -> None:
 
 @contextmanager
 def _converting(what: str, hint: str) -> Iterator[None]:
-    """Raise an error that names the table if it does not convert to Polars."""
     try:
         yield
     except (Exception, pl.exceptions.PanicException) as error:  # producers raise many kinds
@@ -226,7 +217,6 @@ def _chosen(table: Any, places: list[int] | None) -> Any:
 
 
 def _read_once(reader: Any, places: list[int] | None) -> Any:
-    """Read the columns of a reader, which then has no rows left."""
     pyarrow = sys.modules["pyarrow"]
     if places is None:
         return _chosen(reader.schema.empty_table(), None)
@@ -259,7 +249,6 @@ def _from_pyarrow(table: Any) -> pl.DataFrame:
 
 
 def _with_named_zones(table: Any) -> tuple[Any, dict[int, timedelta]]:
-    """Give a name to each time zone that is an offset, and return the offsets by place."""
     pyarrow, offsets = sys.modules["pyarrow"], dict[int, timedelta]()
     for place, field in enumerate(table.schema):
         offset = offset_of(getattr(field.type, "tz", None))

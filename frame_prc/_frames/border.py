@@ -60,7 +60,6 @@ _GROUPED = re.compile("Group|Resampl|Rolling|Expanding|Window")
 
 
 def way_out(frame: object) -> str | None:
-    """Return what to pass instead of a grouped frame, or of one of another package, if known."""
     if _GROUPED.search(type(frame).__name__):
         in_polars = type_name(frame).startswith(("pandas.", "polars.", "narwhals."))
         weeks = ", or by=pl.col('date').dt.truncate('1w') for weeks" if in_polars else ""
@@ -77,10 +76,7 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Source:
-    """A frame of any known kind as Polars reads it, and the way back to its kind.
-
-    ``values`` are the rows of a frame in memory, and ``None`` for a lazy frame.
-    """
+    """A frame of any known kind as Polars reads it, and the way back to its kind."""
 
     lf: pl.LazyFrame
     values: pl.DataFrame | None
@@ -88,17 +84,14 @@ class Source:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the rows are in memory, so that a plan is free to look at them."""
         return self.values is not None
 
     def where(self, condition: pl.Expr) -> Source:
-        """Return the rows for which a condition holds."""
         lf = self.lf.filter(condition)
         values = None if self.values is None else computed(lf)
         return Source(lf if values is None else values.lazy(), values, self.back)
 
     def result(self, planned: pl.LazyFrame, outputs: Collection[str]) -> Any:
-        """Return the result of a plan as a frame of the same kind."""
         if self.values is None:
             return planned
         return self.back(run(planned, self.values.height), outputs)
@@ -107,7 +100,6 @@ class Source:
 def source_of(
     frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
 ) -> Source:
-    """Return a frame of any known kind as a source."""
     if isinstance(frame, pl.LazyFrame):
         return Source(frame, None, lambda rows, _: rows)
     if isinstance(frame, pl.DataFrame):
@@ -123,10 +115,7 @@ def source_of(
 def apply_all(
     frames: Sequence[FrameT], plan: Callable[..., pl.LazyFrame], outputs: Collection[str]
 ) -> FrameT:
-    """Run a lazy plan on several frames of one kind and return the result as the same kind.
-
-    The plan takes lazy frames, which it may look at if they are ``in_memory``.
-    """
+    """Run a plan, which may look at frames ``in_memory``, on several frames of one kind."""
     kinds = sorted({type_name(frame) for frame in frames})
     if len(kinds) > 1:
         raise FrameError(
@@ -141,7 +130,6 @@ def apply_all(
 def scan(
     frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
 ) -> pl.LazyFrame:
-    """Return a frame of any known kind as a lazy one; parameters as in `source_of`."""
     return source_of(frame, columns, amounts).lf
 
 
@@ -157,7 +145,6 @@ def _whole(frame: AnyFrame) -> Source:
 
 
 def is_frame(value: object) -> TypeGuard[AnyFrame]:
-    """Return whether a value is a frame of Polars or pandas, or an Arrow table."""
     if isinstance(value, (pl.DataFrame, pl.LazyFrame)) or pandas_frames.is_pandas(value):
         return True
     # Relations of DuckDB and frames of Modin may be Arrow streams too.
@@ -168,7 +155,6 @@ def is_frame(value: object) -> TypeGuard[AnyFrame]:
 def check_frame(
     frame: object, *, engines: bool = False, takes_counts: bool = True, is_result: bool = False
 ) -> None:
-    """Raise an error if this is not a frame of a known kind; ``engines`` allows theirs too."""
     if engines and engine_of(frame):
         return
     refuse_engine(frame, takes_counts=takes_counts)
@@ -210,7 +196,6 @@ def _is_narwhals(value: object) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return the frame inside of a Narwhals frame, and anything else as it is."""
     return value.to_native() if _is_narwhals(value) else value
 
 

@@ -30,7 +30,6 @@ _VALUES_IN_ERROR, _TYPES_IN_ERROR = 1000, 4  # values to look at, and types to l
 
 
 def is_pandas(frame: object) -> bool:
-    """Return whether this is a pandas ``DataFrame``."""
     return isinstance(frame, class_of("pandas", "DataFrame"))
 
 
@@ -43,7 +42,6 @@ def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
 def back_to_pandas(
     chosen: pd.DataFrame, source: pl.DataFrame, rows: pl.DataFrame, outputs: Collection[str]
 ) -> pd.DataFrame:
-    """Return a result as pandas; its keys have the dtypes that they had in the input."""
     names = rows.columns
     columns = {name: rows.drop_in_place(name) for name in names}
 
@@ -75,7 +73,6 @@ def _needs_labels(dtype: Any) -> bool:
 
 
 def _to_pandas(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
-    """Return a key as pandas, or raise an error that names it."""
     try:
         return _key(_nameless(key), given, source)
     except Exception as error:  # Arrow and pandas raise many kinds
@@ -100,7 +97,6 @@ def _plain(column: pl.Series) -> Any:
 
 
 def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
-    """Return a key with its pandas dtype: category, nullable, with a time zone, str or object."""
     dtype = given.dtype
     if _needs_labels(dtype):
         return _from_labels(key, given)
@@ -123,7 +119,6 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
 
 
 def _from_labels(key: pl.Series, given: pd.Series[Any]) -> Any:
-    """Return the intervals or periods, or categories of these, that labels stand for."""
     pandas, dtype = sys.modules["pandas"], given.dtype
     codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     labels = pandas.Categorical.from_codes(codes, dtype=given.astype("category").dtype)
@@ -180,16 +175,12 @@ def _with_nulls(column: pl.Series, dtype: Any) -> Any:
 
 
 def _nullable(dtype: Any) -> Any:
-    """Return the pandas dtype with nulls for a NumPy dtype of integers or Booleans."""
     names = {f"{u}int{n}": f"{u.upper()}Int{n}" for u in ("", "u") for n in (8, 16, 32, 64)}
     return (names | {"bool": "boolean"}).get(str(dtype), dtype)
 
 
 def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
-    """Return the columns that will be read; converting the others could be slow, or fail.
-
-    A named level of the index is a column too, unless a column has its name.
-    """
+    """Return the columns that will be read, also named levels of the index: others could fail."""
     names = [str(name) for name in frame.columns]
     levels = [str(name) for name in frame.index.names if name is not None]
     known = {*names, *levels}
@@ -209,7 +200,6 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
 
 
 def with_levels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the named levels of its index as its first columns."""
     names = [str(name) for name in frame.columns]
     levels = [
         place
@@ -265,7 +255,6 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
 
 
 def _with_named_zones(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, timedelta]]:
-    """Give a name to each time zone that is an offset, and return the offsets by column."""
     offsets, converted = dict[str, timedelta](), {}
     for name, column in frame.items():
         arrow = getattr(column.dtype, "pyarrow_dtype", None)
@@ -288,7 +277,6 @@ def _replaced(frame: pd.DataFrame, columns: dict[str, pd.Series[Any]]) -> pd.Dat
 
 
 def _unconverted(frame: pd.DataFrame) -> str:
-    """Describe the first column that does not convert to Polars."""
     for name, column in frame.items():
         try:
             pl.from_pandas(column.to_frame("0"))
@@ -314,7 +302,6 @@ def _conversion_error(what: str) -> FrameError:
 
 
 def _holds(column: pd.Series[Any], *kinds: str) -> bool:
-    """Return whether pandas infers one of these kinds of values."""
     kind: str = sys.modules["pandas"].api.types.infer_dtype(column, skipna=True)
     return kind.startswith(kinds)
 
@@ -343,7 +330,6 @@ def _is_mixed(column: pd.Series[Any]) -> bool:
 
 
 def _is_too_long(column: pd.Series[Any]) -> bool:
-    """Return whether a column has decimals with more digits than Polars supports."""
     if str(column.dtype) != "object":
         return str(column.dtype).startswith("decimal256")
     if not _holds(column, "decimal"):
@@ -365,7 +351,6 @@ def _with_dtype(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:
-    """Cast categories of strings to an Enum, which sorts in their order."""
     return [
         named(str(name)).cast(pl.Enum(list(dtype.categories)))
         for name, dtype in frame.dtypes.items()
@@ -380,10 +365,7 @@ _VALUES = ("pos_label", "missing", "ascending")
 
 
 class Labels:
-    """The labels of a pandas frame that are not text; elsewhere a column goes by ``str(label)``.
-
-    A Boolean is no label: it is more often an option in the wrong place.
-    """
+    """The labels of a pandas frame that are not text; elsewhere ``str(label)`` is the name."""
 
     def __init__(self, frame: Any) -> None:
         labels = [*frame.columns, *frame.index.names] if is_pandas(frame) else []
@@ -392,7 +374,6 @@ class Labels:
         self._asked: dict[str, Any] = {}
 
     def name(self, item: Any) -> Any:
-        """Return what names columns, such as a list, with the name of each that has a label."""
         if not self._names or isinstance(item, (str, bool)):
             return item
         with suppress(KeyError, TypeError):  # it is no label, or has no hash
@@ -406,11 +387,9 @@ class Labels:
         return item
 
     def in_roles(self, roles: Mapping[str, Any]) -> dict[str, Any]:
-        """Return roles with the names of columns."""
         return {role: one if role in _VALUES else self.name(one) for role, one in roles.items()}
 
     def back(self, result: ResultT) -> ResultT:
-        """Give the keys of a result the labels by which they were asked for."""
         if self._asked and is_pandas(result):
             frame: Any = result
             frame.columns = [self._asked.get(name, name) for name in frame.columns]

@@ -16,7 +16,6 @@ from frame_prc.exceptions import OptionError, shown
 def models_compared(
     request: Request, level: float, baseline: str | None = None, **asked: Any
 ) -> specs.Comparison:
-    """Return which models to compare; ``asked`` are the other options of the verb."""
     pairs = specs.pairs_of(models_to_compare(request, baseline), baseline)
     usual = usual_of_models(asked.get("calibrate"))
     return _compared(request, level, usual, pairs=pairs, **asked)
@@ -58,7 +57,6 @@ def _compared(
 
 
 def margin_of(margin: Any, measure: specs.MeasureName) -> float | None:
-    """Return the largest loss that does not matter."""
     if margin is None:
         return None
     check_has_better(measure, "margin= is given with")
@@ -104,7 +102,6 @@ def adjustment_alone(adjust: Any, beside: str) -> specs.Adjust | None:
 
 
 def models_to_compare(request: Request, baseline: str | None) -> list[str]:
-    """Return the names of the models, two or more."""
     models = [name for name in request.models if name is not None]
     if len(models) < 2:  # noqa: PLR2004
         raise OptionError(
@@ -120,7 +117,6 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
 
 
 def check_baseline(baseline: object, models: Sequence[str]) -> None:
-    """Refuse a baseline that is not one of the models."""
     if baseline is not None and not (isinstance(baseline, str) and baseline in models):
         raise OptionError(
             f"baseline={shown(baseline)} is not a model",
@@ -178,13 +174,11 @@ _SHORTEST = 1e-6  # shorter ones take more rows than can be counted
 
 
 def length(name: str, value: Any) -> float:
-    """Return a width, or a difference, that a study should reach."""
     allowed = f"a number from {_SHORTEST:f}"
     return options.number(name, value, "a length", allowed, lambda one: _SHORTEST <= one < math.inf)
 
 
 def check_segments(request: Request) -> None:
-    """Raise an error if there are no keys, and so no segments to compare."""
     if not request.keys:
         raise OptionError("by= is not given", "by= to make the segments to compare")
 
@@ -217,7 +211,6 @@ _PAIR, _LEAST_PERIODS, _MOST_LOOKS = 2, 2, 1000
 
 
 def check_searched(request: Request, level: float) -> None:
-    """Refuse to look at no columns, or with more certainty than draws can give."""
     if not request.keys:
         raise OptionError(
             "by= is not given",
@@ -229,7 +222,6 @@ def check_searched(request: Request, level: float) -> None:
 
 
 def plan_of(plan: Any) -> tuple[int, int]:
-    """Return how many periods are the reference, and how many are looked at."""
     first, looks = options.pair(plan)
     in_range = _LEAST_PERIODS <= first <= _MOST_LOOKS and 1 <= looks <= _MOST_LOOKS
     if not (in_range and first.is_integer() and looks.is_integer()):
@@ -243,7 +235,6 @@ def plan_of(plan: Any) -> tuple[int, int]:
 
 
 def window_of(window: Any, first: int) -> int:
-    """Return how many periods are evaluated together; the reference must hold two windows."""
     size = options.whole("window", window, 1)
     if first < _PAIR * size:
         raise OptionError(

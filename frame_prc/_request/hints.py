@@ -1,8 +1,4 @@
-"""Hints: what was probably meant, and how to install what is missing.
-
-This package is not on an index, so its extras can only be installed from a checkout. Hints name the
-packages of an extra instead, which can be installed from anywhere.
-"""
+"""Hints: what was probably meant, and how to install what is missing."""
 
 from __future__ import annotations
 
@@ -36,18 +32,15 @@ PACKAGES: dict[Extra, tuple[str, ...]] = {
 
 
 def install_hint(extra: Extra) -> str:
-    """Return the command that installs the packages of an extra."""
     return _install(*PACKAGES[extra])
 
 
 def check_installed(module: str, name: str, need: str) -> None:
-    """Raise an error if an optional package is missing, before anything is read."""
     if find_spec(module) is None:
         raise OptionError(f"{need} needs {name}, which is not installed", hint=_install(name))
 
 
 def check_numpy(need: str = "a bootstrap") -> None:
-    """Raise an error if NumPy is missing, before anything is read."""
     check_installed("numpy", "NumPy", need)
 
 
@@ -65,12 +58,10 @@ _TABLE, _BINARY = 2, 2  # dimensions of a table, and classes of a binary one
 
 
 def is_of_engine(item: object) -> bool:
-    """Return whether this is a column or an expression of an engine."""
     return type_name(item).startswith(_ENGINES)
 
 
 def column_hint(item: Any) -> str | None:
-    """Return how to pass the values of an item that is neither a name nor an expression."""
     if is_of_engine(item):
         return "give the column's name; a computed column goes into the table first, with a name"
     if isinstance(item, _CONSTANTS):
@@ -94,7 +85,6 @@ def _table_hint(item: Any) -> str:
 
 
 def _values_hint(item: Any) -> str:
-    """Return what to do with an array, or with a Series that may be a column of the frame."""
     name = getattr(item, "name", None)
     if not isinstance(name, str) or not name:
         return f"{_INTO_FRAME}, and give that column's name"
@@ -120,7 +110,6 @@ def _list_hint(item: Iterable[Any]) -> str:
 
 
 def number_hint(role: str, name: str, dtype: pl.DataType) -> str | None:
-    """Return how to convert a column to numbers."""
     column = f"pl.col({name!r})"
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         text = column if dtype == pl.String else f"{column}.cast(pl.String)"
@@ -212,11 +201,7 @@ _verbs: defaultdict[str, set[str]] = defaultdict(set)
 
 
 def refuses_unknown(function: FunctionT, parameters: Sequence[Parameter] = ()) -> FunctionT:
-    """Return a function that refuses an unknown parameter, with a hint at the right name.
-
-    It also refuses one that is given twice, too many, and too few. With ``parameters`` these are
-    its signature.
-    """
+    """Return a function that refuses parameters that are unknown, repeated, lacking or too many."""
     called, taken = function.__name__, parameters or [*signature(function).parameters.values()]
     kinds = {one.kind for one in taken}
     single = [one for one in taken if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
@@ -268,7 +253,6 @@ def parameter_name(name: str, own: Sequence[str]) -> str:
 
 
 def measure_hint(name: object) -> str | None:
-    """Return where a measure is found, if a name is one."""
     ours = _MEASURES.get(name) if isinstance(name, str) else None
     if ours is None:
         return None
@@ -278,7 +262,6 @@ def measure_hint(name: object) -> str | None:
 
 
 def no_attribute(what: str, name: str, known: Sequence[str], of: object) -> AttributeError:
-    """Return the error about a name that something lacks, with a hint at the right one."""
     # Python and its tools ask for those that begin with an underscore.
     hint = None if name.startswith("_") else name_hint(name, known)
     text = f"{what} has no attribute {name!r}"
@@ -286,7 +269,6 @@ def no_attribute(what: str, name: str, known: Sequence[str], of: object) -> Attr
 
 
 def name_hint(name: str, known: Sequence[str]) -> str | None:
-    """Return what is meant by a name that is not one of ``known``, if that can be told."""
     meant = _VERBS_ALSO_CALLED.get(name) or " or ".join(get_close_matches(name, known))
     return measure_hint(name) or (f"did you mean {meant}?" if meant else None)
 

@@ -28,13 +28,11 @@ _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
 def check_title(title: object, name: str = "title") -> None:
-    """Refuse a title, or another text of a picture or a page, that is not text."""
     if title is not None and not isinstance(title, str):
         raise OptionError(f"{name}={shown(title)} is of type {type_name(title)}", "a text, or None")
 
 
 def method_list(method: Any) -> list[specs.Method]:
-    """Return the methods asked for."""
     methods = list(map(plain_option, method if is_list(method) else [method]))
     known = ", ".join(map(repr, specs.METHODS))
     if not methods:
@@ -48,7 +46,6 @@ def method_list(method: Any) -> list[specs.Method]:
 
 
 def points_to_keep(keep: Any) -> specs.Keep:
-    """Return the points of a curve to keep."""
     keep = plain_option(keep)
     if isinstance(keep, str) and keep in ("all", "corners"):
         return cast("specs.Keep", keep)
@@ -61,7 +58,6 @@ def points_to_keep(keep: Any) -> specs.Keep:
 
 
 def recall_bounds(recall_range: Any, methods: Sequence[specs.Method]) -> tuple[float, float] | None:
-    """Return the recalls between which an area is taken."""
     if recall_range is None:
         return None
     low, high = pair(recall_range)
@@ -87,7 +83,6 @@ def _check_methods(
 
 
 def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
-    """Return the bins between thresholds; ``ascending`` as in :class:`Request`."""
     if thresholds is None:
         return None
     if is_integer(thresholds) and (count := int(thresholds)) > 1:
@@ -114,14 +109,12 @@ def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
 
 
 def threshold_number(number: Any) -> int:
-    """Return how many thresholds to find."""
     found = whole("number", number, 2)
     _check_number("number", found)
     return found
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return an integer from ``least`` to ``most``."""
     if not is_integer(value) or value < least or (most is not None and value > most):
         many = f"of {least} or more" if most is None else f"from {least} to {most}"
         raise OptionError(f"{name}={shown(value)} is out of range", f"an integer {many}")
@@ -145,7 +138,6 @@ def _check_number(name: str, count: int) -> None:
 
 
 def top_rows(top: Any, methods: Sequence[specs.Method] = ("step",)) -> specs.Top | None:
-    """Return how many rows an area is limited to, and what it is divided by."""
     if top is None:
         return None
     asked = top if isinstance(top, specs.Top) else specs.Top(top)
@@ -184,7 +176,6 @@ _FEWEST_BINS, _MOST_BINS = 2, 1000
 
 
 def bin_edges(bins: Any) -> list[float]:
-    """Return the edges of bins of probabilities, from 0 to 1."""
     if is_integer(bins) and _FEWEST_BINS <= bins <= _MOST_BINS:
         return [place / int(bins) for place in range(bins + 1)]
     edges = [*map(float, bins)] if is_list(bins) and all(map(is_number, bins)) else []
@@ -199,7 +190,6 @@ def bin_edges(bins: Any) -> list[float]:
 
 
 def calibration(calibrate: Any) -> specs.Calibration | None:
-    """Return what areas are calibrated to."""
     calibrate = plain_option(calibrate)
     if calibrate is None:
         return None
@@ -257,7 +247,6 @@ def check_roc(request: Request, interval: object, calibrate: object) -> None:
 
 
 def asked_by(name: str, value: object, role: str | None = None) -> str:
-    """Return how a number is asked for, by its name or in another parameter."""
     return f"{name}={shown(value)}" if role is None else f"{role}={{{name!r}: {shown(value)}}}"
 
 
@@ -308,7 +297,6 @@ def is_number(value: Any) -> bool:
 def recall_grid(
     recalls: Any, over: object, *, start: specs.Start, keep: specs.Keep, extras: Iterable[str]
 ) -> list[float] | None:
-    """Return the recalls of a curve, if it is on a grid of them."""
     if recalls is None:
         if over is not None:
             raise OptionError("over= is given without recalls=", "both, for example recalls=101")
@@ -322,7 +310,6 @@ def recall_grid(
 
 
 def recall_list(recalls: Any) -> list[float]:
-    """Return the recalls of a grid, ascending."""
     if is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
         return [place / (int(recalls) - 1) for place in range(int(recalls))]
     values = list(recalls) if is_list(recalls) else []
@@ -344,7 +331,6 @@ _OTHER_AVERAGES = {
 
 
 def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, specs.How]:
-    """Return the key that a measure is averaged over, and how."""
     found: specs.How = check_option("how", how, get_args(specs.How), _OTHER_AVERAGES.get(str(how)))
     over = key_name(over)
     if ci is not None and found == "micro":
@@ -365,7 +351,6 @@ def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, sp
 
 
 def key_name(over: object) -> str:
-    """Return the name of a key that segments are averaged or compared over."""
     if not isinstance(over, str):
         what = f"over= takes a key, got a value of type {type_name(over)}"
         hint = "make one column of several keys first" if is_list(over) else None
@@ -374,7 +359,6 @@ def key_name(over: object) -> str:
 
 
 def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
-    """Return the F1 scores of iso lines, and how many steps a line has."""
     scores = list(f_scores) if is_list(f_scores) else [f_scores]
     for score in scores:
         if not is_number(score) or not 0 < score < 1:
@@ -394,7 +378,6 @@ _HIGHEST_LEVEL = 1 - 1e-15  # closer to 1, too few digits of 1 - ci are left
 
 
 def confidence(ci: Any) -> float:
-    """Return the level of an interval."""
     level = number("ci", ci, "a level", "a number between 0 and 1", lambda level: 0 < level < 1)
     if level < _LOWEST_LEVEL:
         raise OptionError(f"ci={shown(ci)} is too near 0", f"at least {_LOWEST_LEVEL}")
@@ -409,7 +392,6 @@ _CI_HINTS = {"bootstrap": "bootstrap=1000 resamples the rows"}
 def interval_of(
     level: float | None, ci_method: Any, drawn: specs.Draws | None
 ) -> specs.Interval | None:
-    """Return the interval asked for."""
     method: specs.CiMethod = check_option(
         "ci_method", ci_method, specs.CI_METHODS, _CI_HINTS.get(str(ci_method))
     )
@@ -438,7 +420,6 @@ def area_interval(
 
 
 def check_level_of_draws(level: float, least: float = _LOWEST_LEVEL) -> None:
-    """Refuse a level that draws cannot tell."""
     if not least <= level <= _MOST_DRAWN:
         allowed = f"a number from {least} to {_MOST_DRAWN}"
         raise OptionError(f"ci={shown(level)} is out of range", allowed)
@@ -455,7 +436,6 @@ def check_enough_drawn(drawn: specs.Draws, level: float) -> None:
 
 
 def draws(name: str, value: Any, cluster: object = None) -> specs.Draws | None:
-    """Return how random samples are drawn, given a number of them or more."""
     if value is None:
         return None
     asked = value if isinstance(value, specs.Draws) else specs.Draws(value)
@@ -481,7 +461,6 @@ def draws(name: str, value: Any, cluster: object = None) -> specs.Draws | None:
 
 
 def seed_of(seed: Any) -> int | None:
-    """Return the seed of random numbers; without one they are new each time."""
     if seed is not None and (not is_integer(seed) or seed < 0):
         raise OptionError(f"seed={shown(seed)} is not a seed", "an integer of 0 or more, or None")
     return None if seed is None else int(seed)

@@ -22,10 +22,7 @@ _PAIR = 2
 def targets(
     numbers: dict[specs.Criterion, Any], *, others: bool = False, role: str | None = None
 ) -> list[specs.Target]:
-    """Return the targets of operating points, in order.
-
-    Each is a parameter, or one of those that the parameter ``role`` maps to their numbers.
-    """
+    """Return the targets, in order, of parameters, or of what the parameter ``role`` maps."""
     found = [
         target
         for criterion, given in numbers.items()
@@ -71,7 +68,7 @@ def with_joint(targets: list[specs.Target], joint: Any, *, others: bool) -> list
 def guaranteed(
     targets: Sequence[specs.Target], guarantee: Any, *, others: bool
 ) -> list[specs.Target]:
-    """Return targets that new rows meet with this probability; ``others`` as above."""
+    """Return targets that new rows meet with this probability."""
     if guarantee is None:
         return [*targets]
     allowed = "a number between 0 and 1, such as 0.95"
@@ -106,7 +103,6 @@ def _targets(criterion: specs.Criterion, given: Any, role: str | None) -> list[s
 
 
 def _count(value: Any, role: str | None) -> specs.Target:
-    """Return the target of a number of rows, which may cut a tie."""
     asked = value if isinstance(value, specs.Top) else specs.Top(value)
     if asked.normaliser != specs.Top.normaliser:
         raise OptionError(
@@ -161,7 +157,6 @@ def _target(criterion: specs.Criterion, value: Any, role: str | None) -> float:
 
 
 def cuts_ties(targets: Sequence[specs.Target]) -> bool:
-    """Whether some of the targets retrieve a part of a tie."""
     return any(target.ties == "expected" for target in targets)
 
 
@@ -179,7 +174,6 @@ def target_interval(level: float | None, targets: Sequence[specs.Target]) -> spe
 
 
 def check_expected_area(recall_range: object, calibrate: object) -> None:
-    """Refuse what is not known of an area whose last tie is cut at random."""
     given = {"recall_range=": recall_range, "calibrate=": calibrate}
     refuse("{} is given with ties='expected'", given)
 
@@ -212,7 +206,6 @@ def _hint(measure: object) -> str | None:
 
 
 def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> specs.Measured:
-    """Return the measure, with its prevalence or its threshold if it has one."""
     name = _measure_name(measure)
     [found] = measured_of(request, [name], f"measure={name!r}", at, calibrate)
     return found
@@ -227,14 +220,12 @@ def models_measured(
 
 
 def usual_of_models(calibrate: Any) -> specs.MeasureName:
-    """Return the measure of models that is meant: plain, as they have the same rows."""
     return "average_precision" if calibrate is None else "calibrated_average_precision"
 
 
 def each_measured(
     request: Request, measure: Any, calibrate: Any, at: Any, usual: specs.MeasureName
 ) -> list[specs.Measured]:
-    """Return the measures of a comparison: one, or each of a list."""
     if not options.is_list(measure):
         return [measured(request, usual if measure is None else measure, calibrate, at)]
     names = [*dict.fromkeys(map(_measure_name, measure))]
@@ -244,7 +235,6 @@ def each_measured(
 
 
 def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the measures that a scorecard shows beside the average precision."""
     if measures is None:
         return []
     if options.is_word(measures, "all"):
@@ -267,10 +257,7 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
 def measured_of(
     request: Request, names: Sequence[specs.MeasureName], asked: str, at: Any, calibrate: Any = None
 ) -> list[specs.Measured]:
-    """Return measures by their names, each with what ``at`` holds, or ``calibrate``, for it.
-
-    ``asked`` is the parameter that names them, with its value.
-    """
+    """Return measures, each with its ``at`` or ``calibrate``; ``asked`` says who named them."""
     check_probabilities(request, names)
     held = _held(asked, at, names)
     if calibrate is not None and _CALIBRATED not in names:
@@ -287,7 +274,6 @@ def measured_of(
 
 
 def measures_beside(request: Request, named: Sequence[str], at: Any) -> list[specs.Measured]:
-    """Return the measures of a scorecard that have a value and an influence of their own."""
     known = {*get_args(specs.MeasureName)}.difference(specs.OF_CURVE)
     names = [cast("specs.MeasureName", name) for name in dict.fromkeys(named) if name in known]
     return measured_of(request, names, f"measures={[*named]}", at)
@@ -298,7 +284,6 @@ _HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows
 
 
 def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, specs.Target]:
-    """Return the point of each measure that is at one; refuse what is lacking, and what is over."""
     placed = {name: keys for name, keys in specs.HELD.items() if name in names}
     if at is None and placed:
         name, [key, *_] = next(iter(placed.items()))
@@ -347,7 +332,6 @@ def _held_by(
 
 
 def _point(name: str, criterion: specs.Criterion, value: float) -> specs.Target:
-    """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
     if name == "net_benefit" and not 0 < value < 1:
         raise OptionError(
             f"at= is the threshold {shown(value)}, and net_benefit takes it as a probability",
@@ -366,7 +350,6 @@ def _point(name: str, criterion: specs.Criterion, value: float) -> specs.Target:
 
 
 def check_probabilities(request: Request, names: Sequence[str]) -> None:
-    """Refuse measures of probabilities for scores that cannot be some."""
     name = next((one for one in names if one in specs.OF_PROBABILITIES), None)
     if name is None:
         return
@@ -382,7 +365,6 @@ def check_probabilities(request: Request, names: Sequence[str]) -> None:
 
 
 def check_has_better(measure: specs.MeasureName, what: str) -> None:
-    """Raise an error for a measure of which no value is the best."""
     if measure in specs.NEITHER_BETTER:
         raise OptionError(
             f"{what} measure={measure!r}, of which neither a higher value nor a lower one is "

@@ -37,15 +37,11 @@ _SEVERAL = "pass several as a list of columns, or as {name: column}"
 class Request:
     """The parameters that every verb shares.
 
-    ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
-    maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
-    ``models`` maps each model's name to its score; where a single score was given, its only name is
-    ``None``. ``cluster`` names groups of rows that are not independent, ``strata`` those that were
-    sampled apart. ``ascending`` says that a lower score means more likely positive. In long data,
-    ``model`` names the model of each row, and ``row`` the item that it is about. ``groupings`` are
-    sets of places in ``keys`` if there are several groupings, and ``None`` if all keys are one.
-    ``side_by_side`` says that models are compared row by row, so that the result has no key for
-    them. ``threshold`` is one for each segment.
+    ``classes`` are ``truth``, maybe with ``weight``, or ``pos`` and ``neg``, maybe with their
+    squares. A single score is that of the model ``None``. ``cluster`` names rows that are not
+    independent, ``strata`` those that were sampled apart; in long data ``model`` is that of a row,
+    and ``row`` the item that it is about. ``groupings`` are places in ``keys``. ``side_by_side``
+    says that models are compared row by row, so that the result has no key for them.
     """
 
     classes: dict[str, IntoColumn]
@@ -71,20 +67,15 @@ class Request:
 
     @property
     def of_named_counts(self) -> bool:
-        """Whether these are counts with the names of their amounts too.
-
-        Of counts made elsewhere a column ``model`` may be anything, such as that of a device.
-        """
+        """Whether amounts have their names too: elsewhere a column ``model`` may be anything."""
         return self.of_counts and {"pos", "neg"} <= self.amount_names()
 
     @property
     def bin_end(self) -> str:
-        """The column of counts() with the other end of a bin."""
         return other_end(ascending=self.ascending)
 
     @cached_property
     def several_models(self) -> bool:
-        """Whether the result has a key column ``model``."""
         several = self.model is not None or None not in self.models
         return several and not self.side_by_side
 
@@ -101,21 +92,15 @@ class Request:
 
     @property
     def made_keys(self) -> list[str]:
-        """The keys of the result that are not columns of the frame."""
         model = self.several_models and _plain_name(self.model) != MODEL
         return [*([GROUPING] if self.groupings is not None else []), *([MODEL] if model else [])]
 
     def amount_names(self) -> set[str]:
-        """Return the columns that weights and counts are made from."""
         amounts = [column for role, column in self.classes.items() if role != "truth"]
         return set().union(*map(_names_in, amounts))
 
     def column_names(self) -> set[str] | None:
-        """Return the columns that are named, or ``None`` where all may be needed.
-
-        That is so if only the schema can tell, or if all are constants: then the number of rows
-        matters.
-        """
+        """Return the columns that are named; ``None`` if all may be needed, as for constants."""
         optional = [self.cluster, self.strata, self.model, self.row, self.threshold]
         others = [column for column in optional if column is not None]
         # Counts may have these, which then have to be looked at.
@@ -162,7 +147,6 @@ def request(
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
 ) -> Request:
-    """Return the request, or raise an error if parameters contradict each other."""
     missing = check_option("missing", missing, get_args(Missing))
     ascending = check_option("ascending", ascending, (True, False))
     given = {
@@ -218,7 +202,6 @@ def _label(pos_label: Any) -> Any:
 def check_option(
     name: str, value: object, options: Iterable[OptionT], hint: str | None = None
 ) -> OptionT:
-    """Return the option that equals a value, or raise an error."""
     given = plain_option(value)
     for option in options:
         # 1 == True, but 1 is not a flag.
@@ -292,7 +275,6 @@ def check_whole_strata(what: str, strata: object) -> None:
 
 
 def check_column(role: str, item: object) -> None:
-    """Refuse a value that is neither a column name nor an expression."""
     if isinstance(item, (str, pl.Expr)):
         return
     raise OptionError(
@@ -361,7 +343,6 @@ def keys_and_groupings(
 
 
 def _place(item: IntoColumn, keys: list[IntoColumn]) -> int:
-    """Return the place of a key, which is added if it is new."""
     for place, key in enumerate(keys):
         if _is_same(item, key):
             return place
@@ -387,7 +368,6 @@ def check_pooled(request: Request) -> None:
 
 
 def check_one_grouping(request: Request) -> None:
-    """Raise an error if a verb that takes one grouping is given several."""
     if request.groupings is not None:
         raise OptionError(
             f"by= is a list of groupings, which {THIS_VERB} does not take",
@@ -397,7 +377,6 @@ def check_one_grouping(request: Request) -> None:
 
 
 def key_items(by: IntoKeys | None) -> list[IntoColumn]:
-    """Return the items of ``by``, or none if it is left out."""
     if by is None:
         return []
     items = column_list(by)

@@ -45,10 +45,9 @@ Criterion: TypeAlias = Literal[
 class Target:
     """What is asked of an operating point, such as a recall of at least 0.9.
 
-    ``costs`` are those of a false positive and of a false negative, for the least cost.
-    ``guarantee`` is the probability that new rows meet the target too, and ``ties`` what becomes of
-    a tie that a number of rows cuts. A point that meets ``all_of`` several targets is ``"joint"``.
-    ``table`` has the thresholds of segments, in place of the one of all of them.
+    ``costs`` are those of a false positive and of a false negative, ``guarantee`` the probability
+    that new rows meet the target too, ``all_of`` the targets that a ``"joint"`` point meets, and
+    ``table`` the thresholds of segments.
     """
 
     criterion: Criterion | Literal["joint"]
@@ -61,12 +60,10 @@ class Target:
 
     @property
     def own_value(self) -> float | None:
-        """Its value; several targets have none in common."""
         return None if self.all_of else self.value
 
     @property
     def text(self) -> str:
-        """The target as it may be written in a call, such as ``recall=0.9``."""
         if self.all_of:
             return ", ".join(target.text for target in self.all_of)
         if self.table is not None:
@@ -129,8 +126,7 @@ class Calibration:
 
     ``odds`` are those of a negative: from a prevalence close to 1 they would lose digits. With
     ``highest`` it is that of the segment where positives are most frequent, and at most 0.5.
-    ``table`` has ``reference_odds, reference_prevalence`` by the key of the model, for other rows
-    than those that it was computed from; ``given`` is a frame of the caller, by keys of segments.
+    ``table`` has the reference of each model, ``given`` is a frame of the caller, by segment.
     """
 
     prevalence: float | None = None
@@ -141,7 +137,6 @@ class Calibration:
 
     @classmethod
     def at(cls, prevalence: float) -> Calibration:
-        """Return the calibration to a given prevalence."""
         return cls(prevalence, (1 - prevalence) / prevalence)
 
 
@@ -257,7 +252,6 @@ class Interval:
 
     @property
     def tail(self) -> float:
-        """The probability beyond each end."""
         return (1 - self.level) / 2
 
 
@@ -279,8 +273,8 @@ class Measured:
 class Comparison:
     """What is compared: pairs of models by their places, or each segment ``against`` others.
 
-    A loss of up to the ``margin`` is none that matters. The ``scale`` is the column that compares.
-    ``beside`` are more measures, each with rows of its own.
+    A loss of up to the ``margin`` does not matter. ``beside`` are more measures, each with own
+    rows.
     """
 
     level: float
@@ -294,7 +288,6 @@ class Comparison:
 
     @property
     def each(self) -> tuple[Comparison, ...]:
-        """The comparisons by each measure alone."""
         return tuple(
             replace(self, measured=one, beside=()) for one in (self.measured, *self.beside)
         )
@@ -302,11 +295,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Searched:
-    """What segments are looked for: of up to ``depth`` keys, by a measure.
-
-    Many numbers are cut into ``quantiles``, and a segment has so many positives, and negatives, as
-    ``fewest``, and leaves as many.
-    """
+    """Segments looked for, of up to ``depth`` keys and at least ``fewest`` positives."""
 
     measured: Measured
     level: float
@@ -317,10 +306,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class Paired:
-    """A paired comparison of models over segments that are themselves a sample.
-
-    ``pairs`` are places of ``models``; ``resampling`` is of sign flips, if any are drawn.
-    """
+    """A paired comparison of models, by places, over segments that are themselves a sample."""
 
     level: float
     models: tuple[str, ...]

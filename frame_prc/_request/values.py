@@ -42,11 +42,7 @@ def plain(label: Any) -> Any:
 
 
 def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
-    """Return a label as a series with one value of a dtype, or None if that cannot hold it.
-
-    Numbers are equal whatever their type, and instants whatever their time zone; but a Boolean is
-    not a number.
-    """
+    """Return a label as a series of a dtype, or None; Booleans are no numbers."""
     if dtype == pl.Null:
         return pl.Series([None], dtype=dtype)
     if dtype in _NO_VALUES or not _is_value(label):
@@ -60,7 +56,6 @@ def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
 
 
 def _family(dtype: pl.DataType) -> object:
-    """Return what the values of a dtype are compared with: numbers with numbers, for example."""
     if dtype.is_numeric():
         return "numbers"
     if dtype in (pl.Date, pl.Datetime):
@@ -69,7 +64,6 @@ def _family(dtype: pl.DataType) -> object:
 
 
 def _is_equal(held: pl.Series, given: pl.Series) -> bool:
-    """Return whether a value is the given one, which Polars may have rounded, or made null."""
     if held.dtype == pl.Float32 and not given.dtype.is_integer():
         return math.isclose(held.item(), given.item(), rel_tol=2**-24)
     if held.dtype == pl.Struct:
@@ -79,7 +73,6 @@ def _is_equal(held: pl.Series, given: pl.Series) -> bool:
 
 
 def literal(value: pl.Series) -> pl.Expr:
-    """Return the value of such a series as an expression."""
     if value.dtype.is_temporal():  # Python knows no nanoseconds
         physical = value.to_physical()
         return pl.lit(physical.item(), dtype=physical.dtype).cast(value.dtype)
@@ -108,7 +101,6 @@ _READERS: dict[Any, Callable[[str], Any]] = {
 
 
 def from_text(text: str, dtype: pl.DataType) -> Any:
-    """Return a text as a value of a dtype, or unchanged where that is impossible."""
     try:
         return _READERS.get(dtype.to_python(), str)(text)
     except (ValueError, KeyError, ArithmeticError):
@@ -160,10 +152,8 @@ _SCORE = pl.col("score")
 class Bins:
     """Ascending thresholds; a score is in the bin of the highest one that it reaches.
 
-    ``evenly`` says that they are the numbers 0/k, 1/k, ..., k/k, whose bin needs no search;
-    ``of_probabilities`` that a number of thresholds was asked for, and scores are from 0 to 1;
-    ``ascending`` that a lower score means more likely positive: then a score is in the bin of the
-    lowest threshold that is not below it.
+    Those that are ``evenly`` spaced need no search; ``of_probabilities`` says that scores are from
+    0 to 1. If ``ascending``, a score is in the bin of the lowest threshold that is not below it.
     """
 
     thresholds: list[float]
@@ -173,15 +163,10 @@ class Bins:
 
     @property
     def other_end(self) -> str:
-        """The name of the end of a bin that is not its threshold, and not in the bin."""
         return other_end(ascending=self.ascending)
 
     def of(self, score_dtype: pl.DataType) -> Bins:
-        """Return the bins between the thresholds rounded to the dtype of scores.
-
-        As a Float32, 0.7 is slightly less than 0.7: thresholds are reported as they are compared.
-        Those that become equal are one threshold.
-        """
+        """Return bins with thresholds as they are compared: as a Float32, 0.7 is slightly less."""
         given = pl.Series(self.thresholds, dtype=pl.Float64)
         rounded = given.cast(threshold_dtype(score_dtype)).cast(pl.Float64)
         distinct = unsigned_zero(pl.lit(rounded), pl.Float64()).unique(maintain_order=True)
@@ -218,7 +203,6 @@ class Bins:
         return frame.map_batches(with_place, schema=schema, streamable=True)
 
     def _even_level(self, score: pl.Expr) -> pl.Expr:
-        """Round to the nearest threshold, and step away from it if the score does not reach it."""
         last = len(self.thresholds) - 1
         nearest = (score.clip(0.0, 1.0) * last).round()
         # Thresholds are exact quotients, and Polars divides inexactly by a scalar: hence a column.
@@ -242,19 +226,14 @@ class Bins:
 
 
 def other_end(*, ascending: bool) -> str:
-    """Return the column of counts with the end of a bin that is not its threshold."""
     return ABOVE if ascending else BELOW
 
 
 def threshold_dtype(score: pl.DataType) -> pl.DataType:
-    """Return the dtype of thresholds in results: that of the score if it is a float.
-
-    Exact counts are the exception: they keep the score as it is.
-    """
+    """Return the dtype of thresholds in results; exact counts alone keep the score as it is."""
     return score if score.is_float() else pl.Float64()
 
 
 def may_be_rounded(score: pl.DataType) -> bool:
-    """Return whether a score of this dtype may be another number as a threshold."""
     is_long = isinstance(score, pl.Decimal) and (score.precision or _DECIMALS) > _FLOAT_DIGITS
     return is_long or score in _WIDE_INTEGERS

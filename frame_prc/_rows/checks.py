@@ -1,11 +1,8 @@
 """Checks of values: invalid data raise one clear error, at collect or, in memory, at the call.
 
-A check is a few aggregates over the rows; those of all checks are computed in one pass. On a lazy
-frame they are one row beside the main plan. A frame that raises if that row shows a problem, and is
-empty otherwise, is put above the rows before they are sorted: nothing is read before collect, and
-Polars passes the shared columns to both sides as it reads them. (After the sort, where order
-matters, Polars would hold the rows back in memory until the row is there.) Where nothing is wrong
-no Python runs inside the plan.
+All checks are aggregates, computed in one pass. On a lazy frame, one that raises if they show a
+problem, and is empty otherwise, is put above the rows before they are sorted: after the sort Polars
+would hold the rows back. Where nothing is wrong no Python runs inside the plan.
 """
 
 from __future__ import annotations
@@ -31,11 +28,9 @@ _MOST_VALUES = 5
 
 @dataclass(frozen=True)
 class Check:
-    """A rule that the rows must keep, as aggregates over all of them.
+    """A rule that rows must keep: how many break it, which with ``details`` makes an error.
 
-    ``count`` is how many rows break it; the ``error`` is made of this and of further aggregates,
-    the ``details``. ``suspect`` tells a row that may break the rule; it is ``None`` where only all
-    rows together show it.
+    ``suspect`` tells a row that may break it; ``None`` where only all rows together show it.
     """
 
     count: pl.Expr
@@ -48,13 +43,11 @@ class Check:
 
 
 def check(rows: pl.LazyFrame, checks: Sequence[Check]) -> None:
-    """Raise the first error that the checks find in rows that may not be in memory."""
     if checks:
         _raise_problem(_totals(rows, checks).collect(engine="in-memory"), checks)
 
 
 def check_in_memory(values: pl.DataFrame, checks: Sequence[Check]) -> None:
-    """Raise the first error that the checks find in rows in memory."""
     counts = (check.count.alias(str(place)) for place, check in enumerate(checks))
     if checks and any(run(values.lazy().select(counts), values.height).row(0)):
         check(values.lazy(), checks)
@@ -76,11 +69,7 @@ def with_checks(
 def with_checks_if(
     table: pl.LazyFrame, suspicious: pl.Expr, rows: pl.LazyFrame, checks: Sequence[Check]
 ) -> pl.LazyFrame:
-    """Return a small table made from rows that raises at collect if these are invalid.
-
-    The rows are checked only where a row of the table is suspicious, and then read a second time:
-    nothing runs beside the one pass over rows that may not fit in memory.
-    """
+    """Return a table that raises at collect; only if it is suspicious rows are read again."""
     if not checks:
         return table
     table = cached(table)
@@ -96,7 +85,6 @@ def with_bin_checks(
     *,
     in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return a frame made from counts of bins that raises if bins overlap under one key."""
     both = (pl.col(name).alias(end) for name, end in zip(ends, ("low", "high"), strict=True))
     bins = counts.select(*keys, *both).unique()
     bins = bins.drop_nulls(["low", "high"]).sort("low", "high")
@@ -104,7 +92,6 @@ def with_bin_checks(
 
 
 def suspects(checks: Sequence[Check]) -> pl.Expr:
-    """Return whether a row may break any of the rules."""
     marks = [check.suspect for check in checks if check.suspect is not None]
     return pl.any_horizontal(pl.lit(value=False), *marks)
 
@@ -172,7 +159,6 @@ def _truth_checks(columns: Columns) -> list[Check]:
 
 
 def check_of(rule: rules.Rule[pl.Expr]) -> Check:
-    """Return the check that no row breaks a rule."""
     details = [] if rule.value is None else [_first_values(rule.value, rule.broken)]
 
     def error(count: int, values: Sequence[Any] = ()) -> DataError:
@@ -182,7 +168,6 @@ def check_of(rule: rules.Rule[pl.Expr]) -> Check:
 
 
 def amount_checks(role: str, column: Column) -> list[Check]:
-    """Return the checks of weights or counts: of each, and of their total."""
     valid, below_limit, *not_tiny = rules.amount_rules(role, column, pl.col(role))
     total = pl.col(role).cast(pl.Float64).sum()
     limit, digits = rules.amount_limit(role, column)
@@ -203,7 +188,6 @@ def _cluster_check(column: Column) -> Check:
 
 
 def _strata_checks(columns: Columns, column: Column) -> list[Check]:
-    """Return the checks that each stratum is known, and lies within a segment."""
     named = rules.required_rule("strata", column, pl.col("strata"), "leave such rows out")
     known = check_of(replace(named, allowed="a stratum for each row"))
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
@@ -238,7 +222,6 @@ def _binary_check(column: Column) -> Check:
 def _class_hints(
     column: Column, values: Sequence[Any], largest: Any, swapped: Any
 ) -> tuple[str, str | None]:
-    """Return the hints, in Python and in a shell, for a truth with values other than 0 and 1."""
     is_score = any(value % 1 != 0 for value in values)
     if is_score and not swapped:
         return f"use an expression, for example truth=pl.col({column.name!r}) > 0.5", None
@@ -262,7 +245,6 @@ def _label_check(column: Column, label: object, positive: pl.Expr) -> Check:
 
 
 def class_check(column: Column, labels: list[object], scored: Sequence[pl.Expr]) -> Check:
-    """Return the check that every class that occurs, in ``truth_0``, has a score column."""
     truth = pl.col("truth_0")
     rule = rules.Rule(
         broken=truth.is_not_null() & ~pl.any_horizontal(scored),
@@ -301,7 +283,6 @@ def _overlap_check(keys: Sequence[str]) -> Check:
 
 
 def overlap(low: str, high: str, other: str) -> DataError:
-    """Return the error that a bin overlaps the next one."""
     return DataError(
         f"the bin from {low} to {high} overlaps the one from {other}",
         "counts in the same bins",
@@ -310,13 +291,11 @@ def overlap(low: str, high: str, other: str) -> DataError:
 
 
 def order_checks(asked: str, key: str, values: pl.Expr, dtype: pl.DataType) -> list[Check]:
-    """Return the check that text is in order, if a key is text."""
     is_text = isinstance(dtype, (pl.String, pl.Categorical))
     return [_order_check(asked, key, values.cast(pl.String))] if is_text else []
 
 
 def _order_check(asked: str, key: str, values: pl.Expr) -> Check:
-    """Return the check that text is in the order of the times or numbers that it says."""
     pairs = pl.List(pl.String)
 
     def first_misplaced(texts: pl.Series) -> pl.Series:

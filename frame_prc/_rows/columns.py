@@ -34,10 +34,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``.
-
-    ``groupings`` are the names of the keys of each grouping, if there are several.
-    """
+    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``."""
 
     request: Request
     keys: list[pl.Expr]
@@ -60,13 +57,11 @@ class Columns:
 
     @cached_property
     def optional(self) -> dict[str, Column]:
-        """The columns of the roles that a request need not have."""
         found = {role: getattr(self, role) for role in _OPTIONAL}
         return {role: column for role, column in found.items() if column is not None}
 
     @cached_property
     def aggregated(self) -> bool:
-        """Whether rows are already aggregated into ``pos`` and ``neg``."""
         return "pos" in self.classes
 
     @cached_property
@@ -77,7 +72,6 @@ class Columns:
 
     @property
     def with_squares(self) -> bool:
-        """Whether the sums of squared weights are given beside the sums of weights."""
         return "pos_squares" in self.classes
 
     @property
@@ -87,7 +81,6 @@ class Columns:
 
     @property
     def count_hint(self) -> str | None:
-        """How numbers that are counts of rows, but not integers, are read as such."""
         if not self.aggregated or not self.weighted:
             return None
         name = self.classes["pos"].name
@@ -98,7 +91,6 @@ class Columns:
 
     @property
     def positive_class(self) -> pl.Series | None:
-        """The value of the truth that is positive, if one is named."""
         label = self.request.pos_label
         return None if label is None else class_value(label, self.classes["truth"].dtype)
 
@@ -109,22 +101,18 @@ class Columns:
 
     @cached_property
     def several_models(self) -> bool:
-        """Whether the result has a key column ``model``."""
         return self.request.several_models
 
     @cached_property
     def result_keys(self) -> list[str]:
-        """The key columns of the result, in order."""
         return [*([MODEL] if self.several_models else []), *self.key_dtypes]
 
 
 def role_name(role: str, column: Column) -> str:
-    """Return how errors name a column."""
     return f"{role}= column {column.name!r}"
 
 
 def with_dtype(role: str, column: Column) -> str:
-    """Return how errors name a column of the wrong dtype."""
     return f"{role_name(role, column)} has dtype {column.dtype}"
 
 
@@ -134,7 +122,6 @@ def is_whole(dtype: pl.DataType) -> bool:
 
 
 def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
-    """Find every column of a request in the frame's schema, or raise the first problem."""
     # Asked for once, as each time Python objects are made for all columns of the frame.
     schema = lf.collect_schema()
     items = [find_keys(lf, "by", item, schema) for item in request.keys]
@@ -172,7 +159,6 @@ def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
 def _once(
     items: Sequence[tuple[pl.Expr, dict[str, pl.DataType]]],
 ) -> list[tuple[pl.Expr, dict[str, pl.DataType]]]:
-    """Return keys of several groupings, each plain column once."""
     columns: dict[str, pl.DataType] = {}
     others = []
     for key, outputs in items:
@@ -184,14 +170,12 @@ def _once(
 
 
 def grouping_name(names: Sequence[str]) -> str:
-    """Return the name of a grouping."""
     return ", ".join(names) or "all rows"
 
 
 def _groupings(
     request: Request, keys: Sequence[Iterable[str]]
 ) -> tuple[tuple[str, ...], ...] | None:
-    """Return the names of the keys of each grouping, from those that each item gives."""
     if request.groupings is None:
         return None
     found = tuple(
@@ -209,7 +193,6 @@ def _groupings(
 
 
 def _bin_end(schema: pl.Schema, request: Request, keys: Iterable[str]) -> Column | None:
-    """Return the column with the other ends of bins, if these are counts of bins."""
     if not request.of_counts:
         return None
     # The caller may have named such a column as a key or as an amount (see of_counts).
@@ -236,13 +219,11 @@ def _bin_end(schema: pl.Schema, request: Request, keys: Iterable[str]) -> Column
 def find_keys(
     lf: pl.LazyFrame, role: str, item: object, schema: pl.Schema
 ) -> tuple[pl.Expr, dict[str, pl.DataType]]:
-    """Return the expression of an item that may give several columns, and what it gives."""
     expression = _expression(schema, role, item)
     return expression, _outputs(lf, schema, role, expression)
 
 
 def find_column(lf: pl.LazyFrame, role: str, item: object, schema: pl.Schema) -> Column:
-    """Return the one column of a role."""
     expression, outputs = find_keys(lf, role, item, schema)
     if len(outputs) > 1:
         raise ColumnError(
@@ -284,7 +265,6 @@ def _marked(
 
 
 def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
-    """Read the columns of a request from a lazy frame, and return where to find them."""
     found, moved = selected(lf, columns)
     return found.collect(), moved
 
@@ -355,7 +335,6 @@ def _outputs(
 
 
 def failing(what: str, reason: str) -> ColumnError:
-    """Return the error for an expression that fails on the frame."""
     is_text = "not supported for dtype `str`" in reason
     hint = "text of dates becomes dates by .str.to_date()" if is_text else None
     return ColumnError(f"{what} on this frame: {reason}", _WORKING_EXPRESSION, hint)
@@ -365,7 +344,6 @@ def failing(what: str, reason: str) -> ColumnError:
 
 
 def check_over(columns: Columns, over: str) -> None:
-    """Raise an error unless ``over`` is a key."""
     if over not in columns.key_dtypes:
         makes = f"by={over!r} makes it one"
         hint = nearest(over, columns.key_dtypes) if columns.key_dtypes else makes
@@ -373,7 +351,6 @@ def check_over(columns: Columns, over: str) -> None:
 
 
 def is_plain(column: pl.Expr) -> bool:
-    """Return whether an expression is columns as they are."""
     return column.meta.is_column_selection()
 
 
@@ -395,7 +372,6 @@ def check_repeats(uses: list[tuple[str, str]]) -> None:
 
 
 def check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
-    """Refuse a key that is called like a column that a verb adds to the keys."""
     taken = [MODEL, *outputs] if columns.several_models else [*outputs]
     taken += [] if columns.groupings is None else [GROUPING]
     for name in columns.key_dtypes:
@@ -463,7 +439,6 @@ def _check_dtypes(columns: Columns) -> None:
 
 
 def check_not_swapped(truth: Column, score: Column, pos_label: Any) -> None:
-    """Refuse a numeric truth with a score that is not numeric: they were swapped."""
     if not truth.dtype.is_numeric() or score.dtype.is_numeric():
         return
     if pos_label is None:
@@ -480,7 +455,6 @@ def check_not_swapped(truth: Column, score: Column, pos_label: Any) -> None:
 
 
 def check_numeric(role: str, column: Column) -> None:
-    """Refuse a column that is not numeric."""
     if not column.dtype.is_numeric():
         raise ColumnError(
             with_dtype(role, column),
@@ -504,7 +478,6 @@ def _check_truth(truth: Column, pos_label: Any) -> None:
 
 
 def _check_label(truth: Column, label: Any) -> None:
-    """Refuse a label that the truth's dtype cannot hold."""
     if class_value(label, truth.dtype) is not None:
         return
     hint = None

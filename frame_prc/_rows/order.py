@@ -28,7 +28,6 @@ def misplaced(texts: Sequence[str]) -> list[str] | None:
 
 
 def order_hint(key: str, first: str, second: str) -> str:
-    """Return how text that is misplaced comes into the order of time."""
     if _place(first, _NAMES) is not None:
         return f"cast it to pl.Enum([..., {second!r}, ..., {first!r}, ...]), in the order of time"
     if (full := _FULL.fullmatch(first)) is not None:
@@ -49,7 +48,6 @@ def order_hint(key: str, first: str, second: str) -> str:
 
 
 def _readings(texts: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """Yield keys in the order that texts may mean."""
     places = [_place(text, _NAMES) for text in texts]
     if None not in places:
         yield places
@@ -76,7 +74,6 @@ class _Moment(NamedTuple):
 
     @property
     def with_day_first(self) -> tuple[int, ...]:
-        """A key for the order of time, where the day comes first."""
         named = [] if self.month is None else [self.month]
         return (self.year, *named, *reversed(self.before), *self.after)
 
@@ -84,8 +81,7 @@ class _Moment(NamedTuple):
 def _moment(text: str) -> _Moment | None:
     """Return what a text says that has a year, but not first, or a number and a named month.
 
-    Text with the year and then numbers is in order by these. A number beside a name alone is a
-    year or a day: as text, neither is in order where the months differ.
+    A number beside a name is a year or a day: as text, neither is in order where the months differ.
     """
     tokens = _TOKENS.findall(text)
     months = [at for token in tokens if (at := _place(token, _NAMES_OF_MONTHS)) is not None]

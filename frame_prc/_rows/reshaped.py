@@ -41,13 +41,11 @@ _PAIR = 2
 
 
 def of_models(request: Request, models: Sequence[str]) -> Request:
-    """Return the request in which each model has a column of scores."""
     scores: dict[str | None, Any] = {model: f"score of {model}" for model in models}
     return replace(request, models=scores, model=None, row=None, side_by_side=True)
 
 
 def side_by_side_columns(columns: Columns, models: Sequence[str]) -> Columns:
-    """Return where the columns are once the scores of these models are beside each other."""
     score = columns.scores[0]
     name = score.expression.meta.output_name().removesuffix("0")
     scores = [
@@ -59,14 +57,12 @@ def side_by_side_columns(columns: Columns, models: Sequence[str]) -> Columns:
 
 
 def wide_schema(long: pl.Schema, columns: Columns, moved: Columns) -> pl.Schema:
-    """Return the schema of the rows of items."""
     kept = {name: long[name] for name in [*columns.key_dtypes, *_values(columns)]}
     scores = {_name(score): score.dtype for score in moved.scores}
     return pl.Schema({**kept, **scores})
 
 
 def models_of(frame: pl.DataFrame, columns: Columns) -> list[str]:
-    """Return the names of the models, in their order; raise an error if there is only one."""
     model, row = _of_long(columns)
     for role, column, hint in (
         ("model", model, "leave out such rows before"),
@@ -89,7 +85,6 @@ def models_of(frame: pl.DataFrame, columns: Columns) -> list[str]:
 def put_side_by_side(
     frame: pl.DataFrame, columns: Columns, models: Sequence[str]
 ) -> tuple[pl.DataFrame, Columns]:
-    """Return a row per item, and where its columns are; raise an error if rows do not match."""
     model, row = _of_long(columns)
     item, values = [*columns.key_dtypes, _name(row)], _values(columns)
     _check_unique(frame, [*item, _name(model)], row)
@@ -114,7 +109,6 @@ def put_side_by_side(
 
 
 def _of_long(columns: Columns) -> tuple[Column, Column]:
-    """Return the columns of the model and of the item."""
     if columns.model is None or columns.row is None:
         raise AssertionError("only of long data")
     return columns.model, columns.row
@@ -192,8 +186,7 @@ LABEL_COLUMNS = ("label", "truth", "score")
 class LabelRequest:
     """The parameters of :func:`one_vs_rest`.
 
-    ``truths`` is a single column of classes, or an indicator per label; ``labels`` are the classes,
-    or the names of the labels, ``None`` where the truth column has the name of its label.
+    ``truths`` is one column of classes, or an indicator per label, whose label may be its name.
     """
 
     truths: list[IntoColumn]
@@ -204,7 +197,6 @@ class LabelRequest:
     multiclass: bool
 
     def column_names(self) -> set[str] | None:
-        """Return the names of all columns, or ``None`` where only the schema shows them."""
         weight = [] if self.weight is None else [self.weight]
         keys = [item for _, item in self.keys]
         return names_of([*self.truths, *self.scores, *keys, *weight]) or None
@@ -217,7 +209,6 @@ def label_request(
     weight: IntoColumn | None,
     row: IntoColumn | None,
 ) -> LabelRequest:
-    """Return the request that parameters make, or raise where they contradict each other."""
     listed, truths = column_list(score), column_list(truth)
     multiclass = truths is None
     if truths is None:
@@ -314,7 +305,6 @@ def _indicators(truths: list[Column]) -> tuple[list[pl.Expr], list[Check]]:
 def _project(
     lf: pl.LazyFrame, truths: list[Column], scores: list[Column], request: LabelRequest
 ) -> tuple[pl.LazyFrame, list[pl.Expr], list[pl.Expr]]:
-    """Select the columns under internal names; return them, and the result's keys and weight."""
     schema = lf.collect_schema()
     found = [(role, *find_keys(lf, role, item, schema)) for role, item in request.keys]
     carried = [(role, name) for role, _, outputs in found for name in outputs]
@@ -428,7 +418,6 @@ def _with_probability(ranked: pl.LazyFrame, number: int) -> pl.LazyFrame:
 
 
 def _starts(seed: int | None) -> pl.Expr:
-    """Return the random start of each segment, between 0 and 1."""
     start = random.Random(seed).random()  # noqa: S311 - a sample, not a secret
     return (start + _GOLDEN * pl.col(_SEGMENT).rle_id().cast(pl.Float64)) % 1
 

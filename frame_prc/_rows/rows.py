@@ -1,11 +1,8 @@
 """Rows by role: the caller's columns under internal names, with missing values handled.
 
-The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether a row may be
-invalid) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and ``neg``
-(with ``pos_squares`` and ``neg_squares`` where given, and with ``bin_end`` if they are counts of
-bins), and ``cluster``, ``strata`` and ``held``, a threshold, where given. So no name of the caller
-can clash with an internal one. The last step, :meth:`Rows.finish`, gives the keys their own names
-back.
+The frame of :class:`Rows` has ``key_0, ...``, ``score``, ``suspect`` (whether a row may be invalid)
+and ``truth`` and maybe ``weight``, or ``pos`` and ``neg``; and ``cluster``, ``strata``, ``bin_end``
+and ``held``, a threshold, where given. :meth:`Rows.finish` gives the keys their names back.
 """
 
 from __future__ import annotations
@@ -44,7 +41,6 @@ _EXACT = 2**53  # the integers up to here are all floats
 
 
 def dropped(missing: Missing) -> tuple[str, ...]:
-    """Return the columns that count missing rows, where a verb drops them."""
     return DROPPED if missing == "drop" else ()
 
 
@@ -52,14 +48,11 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 class Rows(Execution):
     """Rows ready to be counted, one per row and model.
 
-    ``source`` is the projection that they come from, and that is checked; ``has_counts`` says that
-    rows have ``pos`` and ``neg``; under ``missing="drop"``, ``usable`` says which rows count, and
-    ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; if
-    the source is in memory, ``check`` raises if it is invalid, and ``values`` is the source itself,
-    whose values can be looked at for free; ``checked`` says that reading the source
-    raises if it is invalid. ``kept`` is what several verbs share, if more than one may be called.
-    ``elsewhere`` is what has the rows if these are inside an engine (see
-    :mod:`frame_prc._engines.plans`); then there are none here.
+    ``source`` is the projection that they come from, in memory also ``values``. Under
+    ``missing="drop"``, ``usable`` says which rows count, and ``n_dropped`` how many a row stands
+    for that do not. ``checked`` says that reading the source raises if it is invalid. ``kept`` is
+    what several verbs share. ``elsewhere`` has the rows if they are inside an engine
+    (:mod:`frame_prc._engines.plans`).
     """
 
     frame: pl.LazyFrame
@@ -80,10 +73,9 @@ class Rows(Execution):
     def keep(self, what: Hashable, make: Callable[[], ResultT]) -> ResultT:
         """Return what was made of these rows before, or make it; only kept rows remember it.
 
-        It is known by the frame that it was made of, which is held so that no other frame gets its
-        identity, and by the names of the keys: rows of one source may have other scores, other
-        segments, or other names of these, under which they are shown. Of threads that come
-        at once each may make it, and all get the first.
+        Rows of one source may differ in scores, segments or their names: so it is known by these,
+        and by its frame, which is held so that no other gets its identity. Of several threads the
+        first wins.
         """
         if self.kept is None:
             return make()
@@ -100,7 +92,6 @@ class Rows(Execution):
 
     @cached_property
     def keys(self) -> list[str]:
-        """Internal names of the key columns, in order."""
         return key_names(len(self.columns.result_keys))
 
     @property
@@ -110,12 +101,10 @@ class Rows(Execution):
 
     @property
     def clustered(self) -> bool:
-        """Whether rows name clusters."""
         return self.columns.cluster is not None
 
     @property
     def stratified(self) -> bool:
-        """Whether rows name strata."""
         return self.columns.strata is not None
 
     @property
@@ -124,7 +113,6 @@ class Rows(Execution):
         return self.clustered or self.stratified
 
     def check_no_strata(self, what: str) -> None:
-        """Raise an error if rows name strata, for what does not use them."""
         if self.stratified:
             raise OptionError(
                 f"strata= is given, and {what} does not use it",
@@ -135,7 +123,6 @@ class Rows(Execution):
 
     @property
     def weight(self) -> pl.Expr:
-        """The weight of each row; without weights 1."""
         return pl.col("weight") if self.columns.weighted else pl.lit(1.0)
 
     @property
@@ -145,13 +132,11 @@ class Rows(Execution):
 
     @property
     def only_key_dtype(self) -> pl.DataType | None:
-        """The dtype of the key, if there is only one and it is the caller's."""
         if self.columns.several_models or len(self.columns.key_dtypes) != 1:
             return None
         return next(iter(self.columns.key_dtypes.values()))
 
     def is_positive(self) -> pl.Expr:
-        """Return whether a row holds any of the positive class."""
         return is_positive(has_counts=self.has_counts)
 
     def carried(self, *, squares: bool) -> list[str]:
@@ -161,7 +146,6 @@ class Rows(Execution):
         return ["weight"] if self.columns.weighted else []
 
     def amounts(self, positive: pl.Expr, *, squares: bool) -> dict[str, pl.Expr]:
-        """Return a row's amounts of ``pos`` and ``neg``, and maybe their squares, by name."""
         if self.has_counts:
             return {name: pl.col(name) for name in self.carried(squares=squares)}
         classes = dict(zip(SUMS, (positive, ~positive), strict=True))
@@ -175,7 +159,6 @@ class Rows(Execution):
         return amounts
 
     def with_checks(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a frame made from the rows that raises if these are invalid."""
         if self.in_memory:
             self.check()
         elif not self.checked:
@@ -183,7 +166,6 @@ class Rows(Execution):
         return self.with_bin_checks(frame)
 
     def with_bin_checks(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a frame made from the rows that raises if bins overlap within a segment."""
         if self.columns.bin_end is None:
             return frame
         ends = ("bin_end", "score") if self.ascending else ("score", "bin_end")
@@ -192,7 +174,6 @@ class Rows(Execution):
     def with_checks_if(
         self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[Check]
     ) -> pl.LazyFrame:
-        """Return a small table made from the rows that raises if these are invalid."""
         if self.in_memory:
             self.check()
             check(self.source, [*checks])
@@ -201,7 +182,6 @@ class Rows(Execution):
         return with_checks_if(table, suspicious, self.source, [*rules, *checks])
 
     def used(self) -> pl.LazyFrame:
-        """Return the rows that count."""
         return self.frame if self.usable is None else self.frame.filter(self.usable)
 
     def without_values(self) -> Rows:
@@ -209,11 +189,7 @@ class Rows(Execution):
         return replace(self, values=None, height=0 if self.in_memory else None)
 
     def by_threshold(self) -> Rows:
-        """Return rows whose scores are told apart as thresholds are, which are floats.
-
-        Long integers and decimals that Float64 rounds to one number are then tied: the counts at a
-        threshold are those of ``score >= threshold``.
-        """
+        """Return rows whose scores are tied where they are one threshold, which is a float."""
         if not self._may_be_rounded:
             return self
         score = pl.col("score").cast(threshold_dtype(self.score_dtype))
@@ -222,7 +198,6 @@ class Rows(Execution):
 
     @property
     def _may_be_rounded(self) -> bool:
-        """Return whether some scores may be other numbers as thresholds."""
         wide = may_be_rounded(self.score_dtype)
         if not wide or self.values is None or self.score_dtype.is_decimal():
             return wide
@@ -257,7 +232,6 @@ class Rows(Execution):
         return found
 
     def reread(self, source: pl.DataFrame) -> Rows:
-        """Return the rows of a projection that has been computed."""
         check = cache(partial(check_in_memory, source, checks_of(self.columns)))
         return _of_source(source.lazy(), self.columns, source, check)
 
@@ -274,23 +248,19 @@ class Rows(Execution):
         return replace(_of_source(values.lazy(), columns, values, lambda: None), checked=True)
 
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
-        """Return a result with the caller's keys first."""
         names = zip(self.keys, self.columns.result_keys, strict=True)
         return result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
 
 
 def units_of(columns: Columns) -> list[str]:
-    """Return the columns that say which rows were sampled together."""
     return [role for role in ("cluster", "strata") if role in columns.optional]
 
 
 def is_positive(*, has_counts: bool) -> pl.Expr:
-    """Return whether a row holds any of the positive class."""
     return pl.col("pos") > 0 if has_counts else pl.col("truth")
 
 
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
-    """Project a frame to its roles."""
     values = computed(_project(lf, columns)) if in_memory else None
     source = cached(_project(lf, columns)) if values is None else values.lazy()
     checks = checks_of(columns)
@@ -308,7 +278,6 @@ def _of_source(
     values: pl.DataFrame | None,
     checks: Callable[[], None],
 ) -> Rows:
-    """Return the rows of a projection; ``values`` is the projection itself if it is in memory."""
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
     suspect = suspects([] if values is not None else checks_of(columns)).alias("suspect")
@@ -331,7 +300,6 @@ def _of_source(
 
 
 def computed(projected: pl.LazyFrame) -> pl.DataFrame:
-    """Compute the columns of roles of a frame in memory, or say which expression fails on it."""
     try:
         return projected.collect(engine="in-memory")
     except pl.exceptions.PolarsError as error:
@@ -341,7 +309,6 @@ def computed(projected: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
-    """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
     keys = [
         unsigned_zero(named(name), dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
@@ -378,10 +345,7 @@ def _model_rows(
 
 
 def side_by_side(rows: Rows) -> Rows:
-    """Return the rows of several models as one row each, with ``score_0, score_1, ...``.
-
-    A row counts for all models or for none. The keys are those of ``by``: no model is among them.
-    """
+    """Return rows of models as one row, with ``score_0, ...``, which counts for all or for none."""
     return rows.keep("side by side", lambda: _side_by_side(rows))
 
 
@@ -405,7 +369,6 @@ def _side_by_side(rows: Rows) -> Rows:
 
 
 def of_model(rows: Rows, place: int) -> Rows:
-    """Return rows of models side by side with the score of one of them."""
     score = pl.col(f"score_{place}").alias("score")
     make = lambda: replace(rows, frame=rows.frame.with_columns(score))  # noqa: E731
     return rows.keep(("model", place), make)

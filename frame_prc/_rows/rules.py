@@ -1,9 +1,7 @@
 """The rules that rows must keep, each written once for the expressions of Polars and Narwhals.
 
-A rule is about one row: whether it is broken there, and the error that says so. On Polars
-:mod:`frame_prc._rows.checks` counts the rows that break a rule, and lists their values; inside
-another engine the first such row fails. The values stand at the end of ``what`` in the error, so
-that an engine can add its value to the text when it meets the row.
+:mod:`frame_prc._rows.checks` counts the rows that break one; inside an engine the first such row
+fails. Values stand at the end of ``what``, where an engine adds that of the row.
 """
 
 from __future__ import annotations
@@ -39,11 +37,7 @@ _COMMON_FACTOR = "divide all by a common factor; no ratio changes"
 
 @dataclass(frozen=True, kw_only=True)
 class Rule(Generic[ExprT]):
-    """A rule that every row must keep: whether it is ``broken``, and the error of rows that do.
-
-    ``subject`` and ``complaint`` are its words before and after the number of rows; then comes the
-    ``value`` of a row, if any.
-    """
+    """A rule of rows; its error has words before and after their number, and then the ``value``."""
 
     broken: ExprT
     value: ExprT | None = None
@@ -54,7 +48,6 @@ class Rule(Generic[ExprT]):
     shell_hint: str | EllipsisType | None = ...
 
     def error(self, rows: str, values: str = "") -> DataError:
-        """Return the error of so many rows, such as "2 rows", with these values."""
         return DataError(
             f"{self.subject} has {rows} {self.complaint}{values}",
             self.allowed,
@@ -96,7 +89,6 @@ def amount_limit(role: str, column: Column) -> tuple[float, str]:
 
 
 def squares_rule(role: str, columns: dict[str, Column], col: Callable[[str], ExprT]) -> Rule[ExprT]:
-    """Return the rule that sums of weights and of their squares are possible together."""
     squares, sums = f"{role}_squares", role_name(role, columns[role])
     amount, square = _as_float(col(role)), _as_float(col(squares))
     # Sums of squares are rounded, as the square of a single weight is.
@@ -122,7 +114,6 @@ def _as_float(amount: ExprT) -> ExprT:
 
 
 def is_positive(columns: Columns, truth: ExprT) -> ExprT:
-    """Return whether a truth is the positive class."""
     column, label = columns.classes["truth"], columns.positive_class
     known = without_nan(truth, column.dtype)
     if label is not None:
@@ -132,7 +123,6 @@ def is_positive(columns: Columns, truth: ExprT) -> ExprT:
 
 
 def binary_rule(column: Column, truth: ExprT, hint: str | None = None) -> Rule[ExprT]:
-    """Return the rule that numeric truth is 0 or 1; the hint is about ``pos_label=``."""
     known = without_nan(truth, column.dtype)
     return Rule(
         broken=(known != 0) & (known != 1),
@@ -145,7 +135,6 @@ def binary_rule(column: Column, truth: ExprT, hint: str | None = None) -> Rule[E
 
 
 def absent_label(column: Column, label: object, values: str, hint: str | None = None) -> DataError:
-    """Return the error of a ``pos_label=`` that does not occur."""
     what = f"pos_label={shown(label)} is nowhere in {role_name('truth', column)}"
     return DataError(f"{what}, which holds {values}", "a value that occurs", hint, shell_hint=None)
 
@@ -154,7 +143,6 @@ def absent_label(column: Column, label: object, values: str, hint: str | None = 
 
 
 def bin_rules(columns: Columns, bins: Bins, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
-    """Return the rules of scores that are to be in bins, each of one model."""
     if not bins.of_probabilities:
         return []
     return [
@@ -171,7 +159,6 @@ def bin_rules(columns: Columns, bins: Bins, col: Callable[[str], ExprT]) -> list
 def probability_rules(
     columns: Columns, col: Callable[[str], ExprT], measure: str = ""
 ) -> list[Rule[ExprT]]:
-    """Return the rules of scores that are to be probabilities for a measure, each of one model."""
     return [
         Rule(
             broken=is_improbable(score),
@@ -237,7 +224,6 @@ def _is_rounded(score: ExprT, dtype: pl.DataType) -> ExprT:
 
 
 def required_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
-    """Return the rules that columns have no missing values."""
     missing = columns.request.missing
     classes = {} if missing == "drop" else columns.classes
     rules = [required_rule(role, column, col(role), _DROP) for role, column in classes.items()]
@@ -249,7 +235,6 @@ def required_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[E
 
 
 def required_rule(role: str, column: Column, value: ExprT, hint: str) -> Rule[ExprT]:
-    """Return the rule that a column has no missing values."""
     return Rule(
         broken=is_missing(role, column, value),
         subject=f"{MISSING}{column.name!r}",

@@ -20,10 +20,7 @@ _ENDS = ("_low", "_high")
 
 
 class Table(ABC):
-    """A result with one or more rows per segment: its columns, and how they are computed.
-
-    Each verb has a frozen dataclass of this kind, whose fields are the verb's options.
-    """
+    """A result with rows per segment; of each verb a frozen dataclass of its options."""
 
     # Whether the number of dropped rows is a column where missing="drop".
     counts_dropped: ClassVar[bool] = True
@@ -92,7 +89,6 @@ class Table(ABC):
         return [name for name in dict.fromkeys([*columns, *needed]) if name not in of_all]
 
     def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
-        """Return the table under the caller's names of the keys."""
         columns, of_all = (
             self.columns(rows.columns.request.missing, details=details),
             self.of_all_rows,
@@ -112,12 +108,10 @@ class Table(ABC):
 
     @property
     def measure_names(self) -> Sequence[str]:
-        """The measures that the table has, if they are asked for by name."""
         measured = getattr(self, "measured", None)
         return () if measured is None else (measured.name,)
 
     def _with_probabilities(self, table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-        """Return a table that raises if a measure needs probabilities, and scores are none."""
         name = next((one for one in self.measure_names if one in OF_PROBABILITIES), None)
         if name is None:
             return table
@@ -129,7 +123,6 @@ class Table(ABC):
         return table.select(*self.leading, pl.exclude(self.leading)) if self.leading else table
 
     def _of_groupings(self, rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
-        """Return the tables of all groupings, with null for the keys that one does not have."""
         groupings, parts = rows.columns.groupings or (), rows.by_grouping()
         tables = [self._finished(part, columns) for part in parts]
         schemas = [table.collect_schema() for table in tables]

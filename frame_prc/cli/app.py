@@ -120,7 +120,6 @@ def _is_usage(error: Exception) -> bool:
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> tuple[int, str]:
-    """Return the exit code and the message of an error."""
     if _is_usage(error):
         clearer = _other_command(arguments[0]) or _other_option(error)
         text = errors.usage_line(error) if clearer is None else errors.line(clearer)

@@ -1,13 +1,7 @@
 """A verb called on the rows of files or tables: by Polars, or by DuckDB in a limit of memory.
 
-Polars and NumPy may not return soon after Ctrl-C. The program exits without waiting for them, and
-removes files that are not finished.
-
-With a limit, Polars copies the columns that are read to a scratch folder, in batches. DuckDB then
-has the same numbers as Polars: the verb runs inside it.
-
-``duckdb:///FILE::TABLE`` names a table or view of a DuckDB database, with the path as in URLs of
-SQLAlchemy; ``delta://FOLDER`` and ``iceberg://FOLDER`` a table that DuckDB reads by an extension.
+With a limit, Polars copies the columns that are read to a scratch folder, and the verb runs inside
+DuckDB. After Ctrl-C, the program exits without waiting for Polars and NumPy.
 """
 
 from __future__ import annotations
@@ -243,7 +237,6 @@ def imported_duckdb(what: str) -> Any:
 
 
 def _columns(call: Call) -> list[str]:
-    """Return the columns of the files that the verb reads, in their order."""
     ends = _BIN_ENDS if call.get("pos") is not None else ()
     given = [*map(call.get, _ROLES), call.get("by")]
     wanted = names_of([item for value in given for item in listed(value)] + [*ends])

@@ -121,7 +121,6 @@ def is_passed(frame: pl.DataFrame, asked: Sequence[Condition], keys: Sequence[st
 
 
 def _report(rows: Sequence[Row], condition: Condition, keys: Sequence[str]) -> bool:
-    """Name the rows that meet a condition or cannot be judged; return whether any meets it."""
     name = condition.column
     if all(map(_is_missing, (row[name] for row in rows))):
         raise DataError(
@@ -253,7 +252,6 @@ class _Wanted:
         return call if {*named_columns} <= {*shown} else call.but(details=True)
 
     def of(self, result: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the columns that are wanted of a result."""
         known = result.collect_schema()
         wanted = columns(self.columns, known) or list(known)
         for name in wanted:
@@ -281,10 +279,7 @@ class _Wanted:
 
 
 def execute(command: Command, given: Values) -> int:
-    """Run a command: check the options, read the files, compute, and print or write the result.
-
-    The exit code is not 0 if a row meets a condition of ``--fail-under``.
-    """
+    """Run a command; the exit code is not 0 if a row meets a condition of ``--fail-under``."""
     verb, path, form = command.verb, given["output"], given.get("format")
     output.check(verb, path, form)
     conditions = [_condition(text) for text in given.get("fail_under") or ()]
@@ -344,7 +339,6 @@ def _new_rows(frame: pl.DataFrame, asked: Values) -> pl.DataFrame:
 
 @contextmanager
 def _notes() -> Iterator[list[str]]:
-    """Yield a list of what the package logs, such as that nothing was found."""
     log, found = logging.getLogger("frame_prc"), list[str]()
 
     class Handler(logging.Handler):

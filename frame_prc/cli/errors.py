@@ -93,7 +93,6 @@ def _said(found: re.Match[str]) -> str:
 
 
 def _bare(value: str) -> str:
-    """Return a Python value as it is written in a shell."""
     if value.startswith(("'", '"')):
         return shlex.quote(value[1:-1])
     if value.startswith("{"):

@@ -64,8 +64,7 @@ _ISO = "%Y-%m-%d"
 class Source:
     """Files of one kind, in order.
 
-    ``csv`` are the parameters with which Polars reads CSV and TSV, where ``dates`` are text that
-    becomes a date. The rows are those that meet all ``conditions``.
+    ``csv`` are parameters of Polars, and ``dates`` columns of text. Rows meet all ``conditions``.
     """
 
     paths: list[Path]
@@ -176,7 +175,6 @@ def _similar_file(path: Path) -> str | None:
 
 
 def _column_hint(pattern: str, n_patterns: int) -> str | None:
-    """Return a hint for a word after the files, which may be the name of a column."""
     is_column = n_patterns > 1 and not Path(pattern).suffix
     return f"options name columns, as in -t {pattern} or -s {pattern}" if is_column else None
 
@@ -270,11 +268,7 @@ def opened(
 
 
 def read_by(work: Callable[[Source], Result], source: Source) -> Result:
-    """Return the result of work on the rows.
-
-    Where a value further down contradicts an inferred dtype, it starts again with the dtypes of all
-    rows.
-    """
+    """Return the result of work; where a value contradicts its dtype, infer from all rows."""
     try:
         with reading(source):
             return work(source)
@@ -325,7 +319,6 @@ def _reading_hint(source: Source, reason: str) -> str:
 
 
 def _check_bytes(file: Source) -> None:
-    """Refuse a file that cannot be opened, is empty, or is not text where text is expected."""
     [path] = file.paths
     try:
         with path.open("rb") as opened:
@@ -344,7 +337,6 @@ def _check_bytes(file: Source) -> None:
 
 
 def _known_dtypes(source: Source, text: Sequence[str]) -> dict[str, pl.DataType]:
-    """Return the dtypes of columns of CSV files that need not be inferred."""
     with source.paths[0].open("rb") as file:
         header = file.readline(_HEADER_BYTES).decode("utf-8", "replace").strip()
     is_for_r = {*header.split(source.csv["separator"])} >= _CURVE_FOR_R
@@ -371,7 +363,6 @@ def _has_no_rows(source: Source) -> bool:
 
 
 def _check_columns(source: Source, text: Sequence[str]) -> None:
-    """Refuse CSV files without rows, or with another separator than the one they are read with."""
     names = source.schema.names()
     for name in text:
         if name not in names:

@@ -30,9 +30,9 @@ _SEVERAL = "repeat it, or separate them by commas"
 class Option:
     """One option of a command.
 
-    Typer converts the text to the type ``kind``, and ``read`` converts that to the verb's
-    parameter, or ``read_in``, which knows the source. Shell completion offers the ``words``, by
-    default those in the metavar. The help shows ``default_text`` instead of the default.
+    Typer converts the text to the type ``kind``, and ``read``, or ``read_in``, which knows the
+    source, that to the verb's parameter. Completion offers ``words``, by default those of the
+    metavar.
     """
 
     kind: Any
@@ -255,7 +255,6 @@ def described(doc: str | None) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text of the documentation without its markup and sources, in words of a shell."""
     text = _ADDED.sub(lambda found: found[0].replace("``", ""), _CITATION.sub("", text))
     text = re.sub(r":func:`(\w+)`", lambda found: command_name(found[1]), text)
     return re.sub(r"``(.+?)``", lambda found: _code(found[1]), text)

@@ -1,7 +1,4 @@
-"""Results written to a file, or to standard output as a table or for other programs.
-
-In documents, text of the data is escaped: it is shown as it is, whatever it would mean there.
-"""
+"""Results written to a file, or to standard output as a table or for other programs."""
 
 from __future__ import annotations
 
@@ -283,10 +280,7 @@ def save_chart(chart: Any, output: str) -> None:
 
 @contextmanager
 def naming(output: str) -> Iterator[None]:
-    """Name the output in errors of writing it, and leave errors of reading to the caller.
-
-    Polars reads and writes in one step, and its errors have the errno only in their text.
-    """
+    """Name the output in errors of writing it, which Polars tells by an errno in the text."""
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:

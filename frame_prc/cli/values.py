@@ -1,7 +1,4 @@
-"""The text of options as values: numbers, columns, models, segments, and periods of time.
-
-``--by day:1w`` cuts a column of dates into weeks.
-"""
+"""The text of options as values: numbers, columns, models, segments, and periods of time."""
 
 from __future__ import annotations
 
@@ -259,7 +256,6 @@ def _key(text: str, source: Source) -> str | pl.Expr:
 
 
 def _form(text: str, name: str, source: Source) -> tuple[pl.Date | pl.Datetime, str]:
-    """Return the dtype and the format of dates that are text: those of the first one."""
     column = named(name)
     first = pl.Series([first_value(source, name, column.is_not_null())], dtype=pl.String)
     fitting = (form for form in _FORMS if not first.str.strptime(*form, strict=False).has_nulls())
