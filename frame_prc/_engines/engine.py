@@ -24,7 +24,7 @@ from frame_prc._request.roles import OF_COUNTS, Request
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from frame_prc._engines.checks import Checks
+    from frame_prc._engines.rows import Checks
 
 
 # --- what differs in an engine -----------------------------------------------------------------

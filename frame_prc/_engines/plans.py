@@ -16,7 +16,7 @@ from frame_prc._curves.areas import TIE_BOUNDS
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.given_thresholds import ASCENDING, RATES
 from frame_prc._curves.logit_intervals import FEW_SCORES
-from frame_prc._engines import curves, estimates, operating_points
+from frame_prc._engines import curves, estimates
 from frame_prc._engines.engine import Engine, check_types
 from frame_prc._engines.rows import ORDER, Counted, count, schema_of
 from frame_prc._formulas import effective_number
@@ -143,7 +143,7 @@ class Elsewhere:
     def points(self, rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
         asked = self._request_of(rows)
         [counted] = count(self.engine, self.native, asked, [], None, by_threshold=True)
-        table = operating_points.table_of_targets(counted, targets)
+        table = curves.table_of_targets(counted, targets)
         shown = ("criterion", "target_value", *CURVE, *RATES, *DROPPED, "status", ORDER)
         found = estimates.collected(counted, table.select(*rows.keys, *shown))
         turned = pl.lit(value=rows.ascending).alias(ASCENDING)

@@ -178,7 +178,7 @@ class DecisionVerbs(Evaluated[FrameT]):
             clustered = interval is not None and roles.cluster is not None
             refused |= of_counts | {"ci": of_counts["ci"] or clustered}
             plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
-            points = plans.operating_points.operating_points(
+            points = plans.curves.operating_points(
                 engine, self._native, self._request, wanted, interval, outputs
             )
             return self._like_frame(points)
