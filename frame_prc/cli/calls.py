@@ -27,8 +27,8 @@ from frame_prc._request.roles import names_of
 from frame_prc.cli import errors
 from frame_prc.cli.errors import flag
 from frame_prc.cli.files import Source, listed, reading
+from frame_prc.cli.options import names_of_keys
 from frame_prc.cli.output import naming
-from frame_prc.cli.values import names_of_keys
 from frame_prc.evaluation.glossary import NAMES
 from frame_prc.exceptions import DataError, FileError, OptionError, nearest
 

@@ -25,8 +25,7 @@ from frame_prc._request.values import from_text
 from frame_prc.cli import calls, errors, output
 from frame_prc.cli.calls import Call, Progress
 from frame_prc.cli.files import Source, check_numbers, opened, read_by, with_rows_where
-from frame_prc.cli.options import common_options, options, parameters
-from frame_prc.cli.values import columns, names_of_keys
+from frame_prc.cli.options import columns, common_options, names_of_keys, options, parameters
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 # --- conditions under which a command fails ----------------------------------------------------

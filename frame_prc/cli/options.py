@@ -3,51 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
 from inspect import Parameter, cleandoc, signature
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args
 
+import polars as pl
+
 import frame_prc
 from frame_prc._charts import options as chart_options
+from frame_prc._lazy import named
 from frame_prc._report import options as report_options
-from frame_prc._report.options import Section
 from frame_prc._request import specs
-from frame_prc._request.specs import Criterion, MeasureName, NamedAgainst
-from frame_prc.cli import values
+from frame_prc._request.values import from_text
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
-from frame_prc.cli.files import KINDS, Source
+from frame_prc.cli.files import KINDS, Source, first_value, opened, reading
 from frame_prc.cli.output import DRAWN, FORMATS, WRITTEN
 from frame_prc.evaluation import glossary
+from frame_prc.exceptions import ColumnError, OptionError
 
 _SHORT = {"truth": "-t", "score": "-s", "by": "-b", "weight": "-w", "output": "-o", "format": "-f"}
-_SEVERAL = "repeat it, or separate them by commas"
 
 
 @dataclass(frozen=True)
 class Option:
     """One option of a command.
 
-    Typer converts the text to the type ``kind``, and ``read``, or ``read_in``, which knows the
-    source, that to the verb's parameter. Completion offers ``words``, by default those of the
-    metavar.
+    Typer converts the text to the type ``kind``, and ``read`` that to the verb's parameter, for a
+    source. Completion offers ``words``, by default those of the metavar.
     """
 
     kind: Any
     metavar: str | None = None
     help: str = ""
-    read: Callable[[Any], Any] | None = None
-    read_in: Callable[[Any, Source], Any] | None = None
+    read: Callable[[Any, Source], Any] | None = None
     words: Sequence[str] = ()
     default_text: str | None = None
 
     def value(self, given: Any, source: Source) -> Any:
         """Return the verb's parameter."""
-        if self.read_in is not None:
-            return self.read_in(given, source)
-        return given if self.read is None else self.read(given)
+        return given if self.read is None else self.read(given, source)
 
     def parameter(self, name: str, default: Any) -> Parameter:
         """Return the parameter from which Typer makes this option."""
@@ -73,96 +72,324 @@ class Option:
 
 # --- the parameters of a verb ------------------------------------------------------------------
 
+# What is written for a value of a type.
+_METAVARS = {
+    "int": "INTEGER",
+    "float": "NUMBER",
+    "str": "TEXT",
+    "object": "VALUE",
+    "dt.date": "DATE",
+    "IntoColumn": "COLUMN",
+    "AnyFrame": "FILE",
+}
+_FIELDS: dict[str, type[specs.Draws | specs.Top]] = {"Draws": specs.Draws, "Top": specs.Top}
+_TYPES = {*_METAVARS, *_FIELDS, "Literal", "Sequence", "tuple"}
+# The types of options by name, such as those that take one of a few words.
+ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
 
-# By the type of a parameter. The help is what a shell needs to know beside the documentation.
-_BY_TYPE: dict[str, Option] = {
-    "bool": Option(bool),
-    "bool | Sequence[float]": Option(bool),
-    "int": Option(str, "INTEGER", read=values.plain),
-    "float": Option(str, "NUMBER", read=values.plain),
-    "str": Option(str, "TEXT"),
-    "object": Option(str, "VALUE"),
-    "IntoColumn": Option(str, "COLUMN"),
+
+def _option_of(annotation: str) -> Option:
+    """Return the option of a type, from the types and the words in it."""
+    tokens = _tokens(annotation)
+    shown = [_METAVARS.get(one, one) for one in tokens if one in _METAVARS or one not in _TYPES]
+    if tokens[0] == "bool":
+        return Option(bool)
+    if "Sequence" not in tokens:
+        read = None if tokens[0] in ("str", "object", "IntoColumn") else partial(_read, tokens)
+        return Option(str, "|".join(shown), read=read)
+    more = {"AnyFrame": "; or a file that points wrote", "Top": "; 100,ties=expected cuts a tie"}
+    also = "".join(text for kind, text in more.items() if kind in tokens)
+    return Option(
+        list[str], "|".join(shown), f"For several {_SEVERAL}{also}.", partial(_read, tokens)
+    )
+
+
+def _tokens(annotation: str) -> list[str]:
+    """Return the names of types, and the words, in an annotation and its aliases, once each."""
+    found: list[str] = []
+    for name in re.findall(r"[\w.]+", annotation):
+        found += [name] if name in _TYPES or name not in ALIASES else _words(ALIASES[name])
+    return [*dict.fromkeys(found)]
+
+
+def _words(kind: Any) -> list[str]:
+    """Return the words of a type, and the names of other types."""
+    if kind is NoneType:
+        return ["none"]
+    parts = [[one] if isinstance(one, str) else _words(one) for one in get_args(kind)]
+    return [word for part in parts for word in part] if parts else [kind.__name__]
+
+
+def _read(tokens: Sequence[str], given: str | list[str], _: Source) -> Any:
+    """Return the rows of a file, or numbers and words, as the tokens of a type say."""
+    texts, is_file = [given] if isinstance(given, str) else given, "AnyFrame" in tokens
+    if is_file and Path(texts[0]).is_file():
+        return table(texts[0])
+    found = [value for text in texts for value in _values(tokens, text)]
+    is_path = isinstance(found[0], str) and found[0] not in tokens
+    if is_file and is_path and "Sequence" not in tokens:
+        return table(found[0])  # which says that there is none
+    # A single value is how many numbers there are to be, where that may be meant, if it can be.
+    may_count = "int" in tokens and "Sequence" in tokens
+    is_one = not found[1:] and (isinstance(found[0], int) or not may_count)
+    return found[0] if is_one else found
+
+
+def _values(tokens: Sequence[str], text: str) -> list[Any]:
+    kind = next((_FIELDS[one] for one in tokens if one in _FIELDS), None)
+    if kind is not None and "=" in text:
+        return [_with_fields(kind, text)]
+    parts = _pieces(text) if "Sequence" in tokens or "tuple" in tokens else [text]
+    is_number = "int" in tokens or "float" in tokens
+    found = [plain(part) if is_number else none_or(part) for part in parts]
+    is_wrong = "tuple" in tokens and any(isinstance(one, str) for one in found)
+    return [text] if is_wrong else found
+
+
+def _with_fields(kind: type[specs.Draws | specs.Top], text: str) -> specs.Draws | specs.Top:
+    """Return a value of a kind from a number and fields, such as ``1000,seed=1``."""
+    first, *others = (one.name for one in fields(kind))
+    number, *fields_given = _pieces(text)
+    found: dict[str, Any] = {first: plain(number)}
+    if isinstance(found[first], (str, bool)):
+        allowed = f"such as 100,{others[0]}=..."
+        raise OptionError(f"{text!r} does not begin with a number", allowed)
+    for piece in fields_given:
+        name, equals, value = piece.partition("=")
+        if not (equals and value) or name not in others or name in found:
+            raise OptionError(
+                f"{text!r} has {piece!r} after its number",
+                "each once of " + ", ".join(f"{other}=..." for other in others),
+            )
+        found[name] = plain(value)
+    return kind(**found)
+
+
+def _pieces(text: str) -> list[str]:
+    return [piece.strip() for piece in text.split(",")]
+
+
+def plain(text: str) -> Any:
+    """Return a number, or whether it is true, or the text."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def none_or(text: str) -> str | None:
+    """Return a word, or ``None`` for the word none, or None as in Python."""
+    return None if text.lower() == "none" else text
+
+
+# --- types with a grammar of their own ---------------------------------------------------------
+
+
+def _held_at(text: str, _: Source) -> dict[str, float] | pl.DataFrame:
+    """Return numbers by name, from a text such as ``threshold=0.5``, or a file's thresholds."""
+    if Path(text).is_file():
+        return table(text)
+    found = {}
+    for piece in _pieces(text):
+        name, equals, value = piece.partition("=")
+        if not (equals and name):
+            allowed = "a number with its name, 'threshold=0.5', or a file of thresholds"
+            raise OptionError(f"at={text!r} is no file, and names no number", allowed)
+        found[name.strip()] = plain(value)
+    return found
+
+
+def _costs(texts: Sequence[str], _: Source) -> list[tuple[float, ...]]:
+    return [tuple(map(plain, _pieces(text))) for text in texts]
+
+
+def _targets(texts: Sequence[str], _: Source) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals:
+            raise OptionError(
+                f"points={text!r} is not an operating point",
+                "a criterion and numbers, such as 'recall=0.9'",
+            )
+        found.setdefault(name.replace("-", "_"), []).extend(map(plain, _pieces(values)))
+    return found
+
+
+def _held(texts: Sequence[str], source: Source) -> list[Any] | str | pl.DataFrame:
+    """Return thresholds as numbers, a column of the rows, or a file."""
+    if not texts[1:] and texts[0] in source.schema:
+        return texts[0]
+    if not texts[1:] and Path(texts[0]).is_file():
+        return table(texts[0])
+    found = [plain(piece) for text in texts for piece in _pieces(text)]
+    if words := [one for one in found if isinstance(one, str)]:
+        allowed = "numbers, a column, or a file that points wrote"
+        raise OptionError(f"threshold={words[0]!r} is not a number", allowed)
+    return found
+
+
+def columns(texts: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return names of columns; commas separate them, unless they are part of a name."""
+    known = {*known}
+    return [name for text in texts for name in ([text] if text in known else _pieces(text))]
+
+
+def _scores(texts: Sequence[str], source: Source) -> str | list[str] | dict[str, str]:
+    """Return one score, several, or ``{name: column}`` if one is written as NAME=COLUMN."""
+    texts = columns(texts, source.schema)
+    pairs = [_named(text, source.schema) for text in texts]
+    if all(name == column for name, column in pairs):
+        return texts[0] if len(texts) == 1 else texts
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"score= names a model {name!r} twice", "each model once")
+    return dict(pairs)
+
+
+def _named(text: str, schema: Mapping[str, object]) -> tuple[str, str]:
+    name, equals, column = text.partition("=")
+    return (name, column) if equals and text not in schema else (text, text)
+
+
+def _facet(texts: Sequence[str], source: Source) -> list[str] | bool:
+    """Return keys, or ``False`` for the word none."""
+    found = columns(texts, source.schema)
+    return found != ["none"] and found
+
+
+def _segment(text: str, source: Source) -> str | dict[str, Any] | None:
+    """Return a segment named as KEY=VALUE, or another text as it is."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        return none_or(text)
+    return {key: from_text(value, source.schema[key]) if key in source.schema else value}
+
+
+def table(path: str) -> pl.DataFrame:
+    """Return the rows of a file."""
+    with opened([path]) as file:
+        return file.rows.collect()
+
+
+_PERIOD = re.compile(r"[1-9]\d*(s|m|h|d|w|mo|q|y)")
+_LONGEST_PERIOD = 6  # characters: 9999mo
+_UNITS = "s, m (minutes), h, d, w, mo (months), q or y"
+_WITHIN_A_DAY = ("s", "m", "h")
+_TIMES = ("%H:%M:%S%.f", "%H:%M", "%H:%M:%S%.f%#z")
+_FORMS: list[tuple[pl.Date | pl.Datetime, str]] = [
+    (pl.Date(), "%Y-%m-%d"),
+    *((pl.Datetime("us"), f"%Y-%m-%d{between}{time}") for time in _TIMES for between in "T "),
+]
+_DATES = "dates, or ISO text such as 2024-01-31 or 2024-01-31 08:15:00"
+
+
+def _keys(texts: Sequence[str], source: Source) -> list[str | pl.Expr]:
+    """Return keys: names of columns, and expressions where a period follows a name."""
+    return [_key(text, source) for text in columns(texts, source.schema)]
+
+
+def names_of_keys(by: Sequence[str | pl.Expr]) -> list[str]:
+    """Return the names of keys."""
+    return [key if isinstance(key, str) else key.meta.output_name() for key in by]
+
+
+def _key(text: str, source: Source) -> str | pl.Expr:
+    schema = source.schema
+    name, colon, period = text.rpartition(":")
+    found = _PERIOD.fullmatch(period)
+    if text in schema or not colon:
+        return text
+    if name not in schema:  # the verb names the columns that are similar
+        return name if found else text
+    if found is None or len(period) > _LONGEST_PERIOD:
+        raise OptionError(
+            f"by={text!r} ends with {period!r}, which is not a period",
+            f"a number and one of {_UNITS}",
+            f"for example --by {name}:1w",
+        )
+    dtype, column = schema[name], named(name)
+    if dtype == pl.String:
+        with reading(source):
+            dtype, form = _form(text, name, source)
+        column = column.str.strptime(dtype, form)
+    if dtype not in (pl.Date, pl.Datetime):
+        raise ColumnError(f"by={text!r} cuts dates, and column {name!r} has dtype {dtype}", _DATES)
+    if dtype == pl.Date and found[1] in _WITHIN_A_DAY:
+        raise ColumnError(
+            f"by={text!r} cuts days, and column {name!r} has dates without a time",
+            "periods of whole days",
+            f"--by {name}:1mo is a month" if found[1] == "m" else None,
+        )
+    return column.dt.truncate(period).alias(name)
+
+
+def _form(text: str, name: str, source: Source) -> tuple[pl.Date | pl.Datetime, str]:
+    column = named(name)
+    first = pl.Series([first_value(source, name, column.is_not_null())], dtype=pl.String)
+    fitting = (form for form in _FORMS if not first.str.strptime(*form, strict=False).has_nulls())
+    dtype, form = next(fitting, _FORMS[0])
+    is_unread = column.str.strptime(dtype, form, strict=False).is_null()
+    unread = first_value(source, name, column.is_not_null() & is_unread)
+    if unread is not None:
+        raise ColumnError(
+            f"by={text!r} cuts dates, and column {name!r} holds {unread!r}",
+            f"{_DATES}, all in one form",
+            "is this the right column?",
+        )
+    return dtype, form
+
+
+_SEVERAL = "repeat it, or separate them by commas"
+_GRAMMARS = {
     "IntoScores": Option(
         list[str],
         "COLUMN",
         f"For several models {_SEVERAL}; NAME=COLUMN names a model.",
-        read_in=values.scores,
+        _scores,
     ),
-    "IntoKeys": Option(list[str], "COLUMN[:PERIOD]", read_in=values.keys),
-    "float | Sequence[float]": Option(
-        list[str], "NUMBER", f"For several {_SEVERAL}.", values.numbers
-    ),
-    "float | Sequence[float] | AnyFrame": Option(
-        list[str],
-        "NUMBER|FILE",
-        f"For several numbers {_SEVERAL}; or a file that points wrote.",
-        values.numbers_or_file,
-    ),
-    "float | Top | Sequence[float | Top]": Option(
-        list[str],
-        "NUMBER",
-        f"For several {_SEVERAL}; 100,ties=expected cuts a tie.",
-        values.row_numbers,
-    ),
-    "tuple[int, int]": Option(str, "REFERENCE,LOOKS", read=values.integers),
-    "AnyFrame": Option(str, "FILE", read=values.table),
-    "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=values.integers),
-    "int | Sequence[float]": Option(
-        list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9.", values.count_or_numbers
-    ),
-    "float | Literal['highest', 'pooled']": Option(str, "SHARE|highest|pooled", read=values.plain),
-    "float | Literal['highest', 'pooled'] | AnyFrame": Option(
-        str, "SHARE|highest|pooled|FILE", read=values.reference
-    ),
-    "float | Literal['auto']": Option(str, "NUMBER|auto", read=values.plain),
-    "MeasureName | Sequence[MeasureName]": Option(
-        list[str], "|".join(get_args(MeasureName)), read=values.words
-    ),
-    "str | Sequence[str]": Option(list[str], "NAME|all", read=values.words),
-    "Section | Sequence[Section]": Option(
-        list[str], "|".join(get_args(Section)), f"For several {_SEVERAL}.", values.words
-    ),
-    "str | dt.date": Option(str, "DATE"),
-    "Keep": Option(str, "all|corners|NUMBER", read=values.plain),
+    "IntoKeys": Option(list[str], "COLUMN[:PERIOD]", read=_keys),
     "float | Sequence[float] | IntoColumn | AnyFrame": Option(
         list[str],
         "NUMBER|COLUMN|FILE",
         "Or that of each segment: a column, or a file that points wrote for other rows. For "
         f"several numbers {_SEVERAL}.",
-        read_in=values.held,
+        _held,
     ),
     "tuple[float, float] | Sequence[tuple[float, float]]": Option(
-        list[str], "FP,FN", "A pair is written as 1,10; repeat it for several.", values.costs
+        list[str], "FP,FN", "A pair is written as 1,10; repeat it for several.", _costs
     ),
-    "tuple[float, float]": Option(list[str], "FP,FN", "Written as 1,10.", values.costs),
-    "int | Draws": Option(str, "NUMBER", read=values.draws),
-    "float | Top": Option(str, "NUMBER", read=values.top),
+    "tuple[float, float]": Option(list[str], "FP,FN", "Written as 1,10.", _costs),
     "Mapping[str, float] | AnyFrame": Option(
-        str, "threshold=NUMBER|fpr=NUMBER|FILE", read=values.held_at
+        str, "threshold=NUMBER|fpr=NUMBER|FILE", read=_held_at
     ),
     "Against": Option(
         str,
-        "|".join([*get_args(NamedAgainst), "KEY=VALUE"]),
+        "|".join([*get_args(specs.NamedAgainst), "KEY=VALUE"]),
         "Or a named segment.",
-        read_in=values.segment,
+        _segment,
     ),
     "OperatingPoints": Option(
         list[str],
         "NAME=NUMBER",
-        read=values.targets,
-        words=[f"{name}=" for name in get_args(Criterion)],
+        read=_targets,
+        words=[f"{name}=" for name in get_args(specs.Criterion)],
     ),
-    "Facet": Option(
-        list[str], "COLUMN", "none draws all curves in one panel.", read_in=values.facet
-    ),
+    "Facet": Option(list[str], "COLUMN", "none draws all curves in one panel.", _facet),
 }
-# What is special about a parameter of this name.
-_BY_NAME: dict[str, dict[str, Any]] = {
-    "ci": {"metavar": "LEVEL"},
-    "guarantee": {"metavar": "LEVEL"},
-    "over": {"metavar": "COLUMN"},
-    "baseline": {"metavar": "MODEL"},
+# What is special about a parameter of this name, or of this type.
+_METAVAR = {
+    "ci": "LEVEL",
+    "guarantee": "LEVEL",
+    "over": "COLUMN",
+    "baseline": "MODEL",
+    "plan": "REFERENCE,LOOKS",
+    "size": "WIDTH,HEIGHT",
+    "date": "DATE",
+    "str | Sequence[str]": "NAME|all",
 }
 # Where the documentation speaks of Python, or of what stands elsewhere in it.
 _HELP = {
@@ -225,20 +452,10 @@ def options(verb: str) -> dict[str, Option]:
 
 def _option(name: str, annotation: str, text: str) -> Option:
     kind = annotation.removesuffix(" | None")
-    option = _BY_TYPE.get(kind) or Option(str, "|".join(_words(ALIASES[kind])), read=values.none_or)
+    option = _GRAMMARS.get(kind) or _option_of(kind)
     help_text = _HELP.get(name) or " ".join(filter(None, [text, option.help]))
-    return replace(option, help=help_text, **_BY_NAME.get(name, {}))
-
-
-# The types of options by name, such as those that take one of a few words.
-ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
-
-
-def _words(kind: Any) -> list[str]:
-    if kind is NoneType:
-        return ["none"]
-    parts = [[one] if isinstance(one, str) else _words(one) for one in get_args(kind)]
-    return [word for part in parts for word in part]
+    metavar = _METAVAR.get(name) or _METAVAR.get(kind, option.metavar)
+    return replace(option, help=help_text, metavar=metavar)
 
 
 def described(doc: str | None) -> dict[str, str]:

@@ -60,13 +60,13 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
             "start",
             "The point at recall 0 that opens each segment, at threshold inf. one: precision 1",
         ),
-        ("recalls", "from 0 to 1. A list is written as 0.1,0.5,0.9."),
+        ("recalls", "from 0 to 1. For several repeat it, or separate them by commas."),
         ("over", "With --recalls, a key in --by, such as the fold"),
         (
             "envelope",
             "Add a column envelope: the largest precision at this recall or a higher one.",
         ),
-        ("thresholds", "Bin the scores, as in ap. A list is written as 0.1,0.5,0.9."),
+        ("thresholds", "Bin the scores, as in ap. For several repeat it, or separate them by"),
         ("neg", "positives and of negatives in each row, instead of --truth."),
     ],
 )
