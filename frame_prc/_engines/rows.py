@@ -506,9 +506,7 @@ def _rules(columns: Columns) -> Iterator[rules.Rule[nw.Expr]]:
         yield rules.binary_rule(truth, nw.col("truth"), hint)
     yield from rules.required_rules(columns, nw.col)
     yield from rules.exact_rules(columns.scores, nw.col)
-    if columns.with_squares:
-        for role in rules.SUMS:
-            yield rules.squares_rule(role, columns.classes, nw.col)
+    yield from rules.squares_rules(columns, nw.col)
 
 
 def _text(error: DataError, value: nw.Expr | None) -> nw.Expr:

@@ -81,15 +81,12 @@ def scale_of(scale: Any, measure: specs.MeasureName, margin: Any) -> specs.Scale
 
 
 def adjustment(adjust: Any, request: Request) -> specs.Adjust | None:
-    """Return how p-values are adjusted that are of influences."""
     found: specs.Adjust | None = check_option("adjust", adjust, (None, *get_args(specs.Adjust)))
     if found == "max":
         check_numpy("adjust='max'")
-        if request.groupings is not None:
-            raise OptionError(
-                "adjust='max' is given with several groupings in by=, which share their rows",
-                "adjust='holm' or 'bh', or one grouping",
-            )
+        what = "adjust='max' is given with {} in by=, which share their rows"
+        several = {"several groupings": request.groupings}
+        refuse(what, several, "adjust='holm' or 'bh', or one grouping")
     return found
 
 

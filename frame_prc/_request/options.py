@@ -93,19 +93,9 @@ def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
             of_probabilities=True,
             ascending=ascending,
         )
-    values = list(thresholds) if is_list(thresholds) else []
-    if not values:
-        raise OptionError(
-            f"thresholds={shown(thresholds)} gives no thresholds",
-            _THRESHOLDS,
-            shell_hint="for example --thresholds 0.1,0.5,0.9",
-        )
-    for value in values:
-        if not is_number(value):
-            raise OptionError(f"thresholds= holds {shown(value)}", _THRESHOLDS)
+    values = _ascending_numbers("thresholds", thresholds, _THRESHOLDS)
     _check_number("thresholds", len(values))
-    _check_ascending("thresholds", values, _THRESHOLDS)
-    return Bins([float(value) for value in values], ascending=ascending)
+    return Bins(values, ascending=ascending)
 
 
 def threshold_number(number: Any) -> int:
@@ -121,15 +111,24 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     return int(value)
 
 
-def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
+def _ascending_numbers(
+    name: str, given: Any, allowed: str, fits: Callable[[float], bool] = lambda _: True
+) -> list[float]:
+    values, example = list(given) if is_list(given) else [], f"for example --{name} 0.1,0.5,0.9"
+    if not values:
+        raise OptionError(f"{name}={shown(given)} gives no {name}", allowed, shell_hint=example)
+    for value in values:
+        if not is_number(value) or not fits(value):
+            raise OptionError(f"{name}= holds {shown(value)}", allowed)
     for before, after in pairwise(values):
         if before >= after:
             raise OptionError(
                 f"{name}= are not ascending: {after!r} comes after {before!r}",
                 allowed,
                 f"sorted(set({name})) puts them in order",
-                shell_hint=f"for example --{name} 0.1,0.5,0.9",
+                shell_hint=example,
             )
+    return [float(value) for value in values]
 
 
 def _check_number(name: str, count: int) -> None:
@@ -167,11 +166,6 @@ def check_row_number(name: str, number: float, *, weighted: bool) -> None:
         )
 
 
-def _not_a_prevalence(calibrate: object, allowed: str) -> OptionError:
-    hint = percent_hint("calibrate", calibrate)
-    return OptionError(f"calibrate={shown(calibrate)} is not a prevalence", allowed, hint)
-
-
 _FEWEST_BINS, _MOST_BINS = 2, 1000
 
 
@@ -193,16 +187,14 @@ def calibration(calibrate: Any) -> specs.Calibration | None:
     calibrate = plain_option(calibrate)
     if calibrate is None:
         return None
-    if isinstance(calibrate, str):
-        if calibrate not in ("highest", "pooled"):
-            raise _not_a_prevalence(calibrate, _PREVALENCES)
+    if is_word(calibrate, "highest") or is_word(calibrate, "pooled"):
         return specs.Calibration(highest=calibrate == "highest")
-    if not has_number_type(calibrate):
+    if not isinstance(calibrate, str) and not has_number_type(calibrate):
         raise OptionError(f"calibrate= is of type {type_name(calibrate)}", _PREVALENCES)
-    if not is_number(calibrate) or not 0 < calibrate < 1:
-        raise _not_a_prevalence(calibrate, "a number between 0 and 1")
-    if calibrate < _LOWEST_PREVALENCE:
-        raise _not_a_prevalence(calibrate, f"at least {_LOWEST_PREVALENCE}")
+    what, least = "a prevalence", _LOWEST_PREVALENCE
+    allowed = _PREVALENCES if isinstance(calibrate, str) else "a number between 0 and 1"
+    number("calibrate", calibrate, what, allowed, lambda share: 0 < share < 1)
+    number("calibrate", calibrate, what, f"at least {least}", lambda share: share >= least)
     return specs.Calibration.at(float(calibrate))
 
 
@@ -312,14 +304,7 @@ def recall_grid(
 def recall_list(recalls: Any) -> list[float]:
     if is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
         return [place / (int(recalls) - 1) for place in range(int(recalls))]
-    values = list(recalls) if is_list(recalls) else []
-    if not values:
-        raise OptionError(f"recalls={shown(recalls)} gives no recalls", _RECALLS)
-    for value in values:
-        if not is_number(value) or not 0 <= value <= 1:
-            raise OptionError(f"recalls= holds {shown(value)}", _RECALLS)
-    _check_ascending("recalls", values, _RECALLS)
-    return [float(value) for value in values]
+    return _ascending_numbers("recalls", recalls, _RECALLS, lambda recall: 0 <= recall <= 1)
 
 
 # The names of scikit-learn.

@@ -191,18 +191,10 @@ def check_unweighted_ties(*, weighted: bool) -> None:
 
 
 def _measure_name(measure: Any) -> specs.MeasureName:
-    found: specs.MeasureName = check_option(
-        "measure", measure, get_args(specs.MeasureName), _hint(measure)
-    )
+    is_roc = str(measure) in ("auc", "roc", "auroc")
+    hint = "did you mean 'roc_auc'?" if is_roc else measure_hint(measure)
+    found: specs.MeasureName = check_option("measure", measure, get_args(specs.MeasureName), hint)
     return found
-
-
-def _hint(measure: object) -> str | None:
-    return (
-        "did you mean 'roc_auc'?"
-        if str(measure) in ("auc", "roc", "auroc")
-        else measure_hint(measure)
-    )
 
 
 def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> specs.Measured:

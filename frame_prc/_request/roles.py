@@ -47,6 +47,7 @@ class Request:
     classes: dict[str, IntoColumn]
     models: dict[str | None, IntoColumn]
     keys: list[IntoColumn]
+    groupings: tuple[tuple[int, ...], ...] | None
     pos_label: Any
     missing: Missing
     cluster: IntoColumn | None = None
@@ -54,7 +55,6 @@ class Request:
     ascending: bool = False
     model: IntoColumn | None = None
     row: IntoColumn | None = None
-    groupings: tuple[tuple[int, ...], ...] | None = None
     side_by_side: bool = False
     threshold: IntoColumn | None = None
 
@@ -149,18 +149,14 @@ def request(
 ) -> Request:
     missing = check_option("missing", missing, get_args(Missing))
     ascending = check_option("ascending", ascending, (True, False))
-    given = {
-        "truth": truth,
-        "weight": weight,
-        "pos": pos,
-        "neg": neg,
-        "pos_squares": pos_squares,
-        "neg_squares": neg_squares,
-    }
+    given = {"truth": truth, "weight": weight, "pos": pos, "neg": neg}
+    given |= {"pos_squares": pos_squares, "neg_squares": neg_squares}
     classes = {role: column for role, column in given.items() if column is not None}
     _check_classes(classes, pos_label)
     if "pos" in classes:
-        _check_no_units({"cluster": cluster, "strata": strata})
+        units = {"cluster=": cluster, "strata=": strata}
+        lost = "counts no longer tell which rows belong together"
+        refuse("{} is given beside pos= and neg=", units, _ROWS_OR_COUNTS, lost)
     if missing == "drop":
         check_whole_strata("missing='drop'", strata)
     if isinstance(pos_label, pl.Expr):
@@ -175,28 +171,11 @@ def request(
             "model= is given with several models in score=",
             "model= with one column of scores, or several columns without model=",
         )
-    keys, groupings = keys_and_groupings(by)
-    return Request(
-        classes,
-        models,
-        keys,
-        _label(pos_label),
-        missing,
-        cluster,
-        strata,
-        ascending,
-        model,
-        row,
-        groupings,
-    )
-
-
-def _label(pos_label: Any) -> Any:
     if getattr(pos_label, "shape", ()) != ():
-        raise OptionError(
-            f"pos_label= is of type {type_name(pos_label)}", "a single value of the truth"
-        )
-    return plain(pos_label)
+        is_of = f"pos_label= is of type {type_name(pos_label)}"
+        raise OptionError(is_of, "a single value of the truth")
+    keys, label = keys_and_groupings(by), plain(pos_label)
+    return Request(classes, models, *keys, label, missing, cluster, strata, ascending, model, row)
 
 
 def check_option(
@@ -254,14 +233,6 @@ def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
     of_rows = {"truth=": classes.get("truth"), "weight=": classes.get("weight")}
     given = {**of_rows, "pos_label=": pos_label}
     refuse("{} is given beside pos= and neg=", given, _ROWS_OR_COUNTS)
-
-
-def _check_no_units(given: dict[str, IntoColumn | None]) -> None:
-    for role, column in given.items():
-        one = role.replace("strata", "stratum")
-        lost = f"counts no longer tell which rows belong to one {one}"
-        named = {f"{role}=": column}
-        refuse("{} is given beside pos= and neg=", named, f"{role}= for single rows", lost)
 
 
 def check_whole_strata(what: str, strata: object) -> None:

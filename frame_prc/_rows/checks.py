@@ -139,12 +139,12 @@ def checks_of(columns: Columns) -> list[Check]:
     if required := rules.required_rules(columns, pl.col):
         checks.append(missing_check(required))
     checks += map(check_of, rules.exact_rules(columns.scores, pl.col))
-    if columns.with_squares:
-        checks += [
-            check_of(rules.squares_rule(role, columns.classes, pl.col)) for role in rules.SUMS
-        ]
+    checks += map(check_of, rules.squares_rules(columns, pl.col))
     if columns.cluster is not None:
-        checks.append(_cluster_check(columns.cluster))
+        hint = "a value that no other row has makes a row a cluster by itself"
+        rule = rules.required_rule("cluster", columns.cluster, pl.col("cluster"), hint)
+        subject = role_name("cluster", columns.cluster)
+        checks.append(check_of(replace(rule, subject=subject, allowed="a cluster for each row")))
     if columns.strata is not None:
         checks += _strata_checks(columns, columns.strata)
     return checks
@@ -179,13 +179,6 @@ def amount_checks(role: str, column: Column) -> list[Check]:
 
     of_total = Check((total >= limit).cast(pl.UInt32), error, [total], below_limit.broken)
     return [check_of(valid), of_total, *map(check_of, not_tiny)]
-
-
-def _cluster_check(column: Column) -> Check:
-    hint = "a value that no other row has makes a row a cluster by itself"
-    rule = rules.required_rule("cluster", column, pl.col("cluster"), hint)
-    subject = role_name("cluster", column)
-    return check_of(replace(rule, subject=subject, allowed="a cluster for each row"))
 
 
 def _strata_checks(columns: Columns, column: Column) -> list[Check]:

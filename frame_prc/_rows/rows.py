@@ -21,16 +21,7 @@ from frame_prc._lazy import cached, concat, key_names, named
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import Missing
 from frame_prc._request.values import may_be_rounded, threshold_dtype
-from frame_prc._rows.checks import (
-    Check,
-    check,
-    check_in_memory,
-    checks_of,
-    suspects,
-    with_bin_checks,
-    with_checks,
-    with_checks_if,
-)
+from frame_prc._rows import checks
 from frame_prc._rows.columns import Columns, common_score_dtype, failing, project
 from frame_prc._rows.rules import SQUARES, SUMS
 from frame_prc._rows.rules import is_positive as is_positive_truth
@@ -162,24 +153,28 @@ class Rows(Execution):
         if self.in_memory:
             self.check()
         elif not self.checked:
-            frame = with_checks(frame, self.source, checks_of(self.columns), in_memory=False)
+            frame = self._checked(frame)
         return self.with_bin_checks(frame)
+
+    def _checked(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        own = checks.checks_of(self.columns)
+        return checks.with_checks(frame, self.source, own, in_memory=False)
 
     def with_bin_checks(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         if self.columns.bin_end is None:
             return frame
         ends = ("bin_end", "score") if self.ascending else ("score", "bin_end")
-        return with_bin_checks(frame, self.frame, ends, self.keys, in_memory=self.in_memory)
+        return checks.with_bin_checks(frame, self.frame, ends, self.keys, in_memory=self.in_memory)
 
     def with_checks_if(
-        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[Check]
+        self, table: pl.LazyFrame, suspicious: pl.Expr, more: Iterable[checks.Check]
     ) -> pl.LazyFrame:
         if self.in_memory:
             self.check()
-            check(self.source, [*checks])
+            checks.check(self.source, [*more])
             return table
-        rules = [] if self.checked else checks_of(self.columns)
-        return with_checks_if(table, suspicious, self.source, [*rules, *checks])
+        rules = [] if self.checked else checks.checks_of(self.columns)
+        return checks.with_checks_if(table, suspicious, self.source, [*rules, *more])
 
     def used(self) -> pl.LazyFrame:
         return self.frame if self.usable is None else self.frame.filter(self.usable)
@@ -217,7 +212,7 @@ class Rows(Execution):
         columns, source = self.columns, self.source
         if not self.in_memory:
             # Checked as they are read: a caller may want the results of one grouping only.
-            source = cached(with_checks(source, source, checks_of(columns), in_memory=False))
+            source = cached(self._checked(source))
         places = {name: place for place, name in enumerate(columns.key_dtypes)}
         found = []
         for names in columns.groupings or ():
@@ -232,7 +227,7 @@ class Rows(Execution):
         return found
 
     def reread(self, source: pl.DataFrame) -> Rows:
-        check = cache(partial(check_in_memory, source, checks_of(self.columns)))
+        check = cache(partial(checks.check_in_memory, source, checks.checks_of(self.columns)))
         return _of_source(source.lazy(), self.columns, source, check)
 
     def with_keys(self, keys: Sequence[pl.Series], kept: pl.Series) -> Rows:
@@ -263,12 +258,12 @@ def is_positive(*, has_counts: bool) -> pl.Expr:
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     values = computed(_project(lf, columns)) if in_memory else None
     source = cached(_project(lf, columns)) if values is None else values.lazy()
-    checks = checks_of(columns)
+    found = checks.checks_of(columns)
     # Run once, however many branches of a plan call it.
     if values is None:
-        checked = cache(partial(check, source, checks))
+        checked = cache(partial(checks.check, source, found))
     else:
-        checked = cache(partial(check_in_memory, values, checks))
+        checked = cache(partial(checks.check_in_memory, values, found))
     return _of_source(source, columns, values, checked)
 
 
@@ -276,11 +271,12 @@ def _of_source(
     source: pl.LazyFrame,
     columns: Columns,
     values: pl.DataFrame | None,
-    checks: Callable[[], None],
+    check: Callable[[], None],
 ) -> Rows:
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
-    suspect = suspects([] if values is not None else checks_of(columns)).alias("suspect")
+    found = [] if values is not None else checks.checks_of(columns)
+    suspect = checks.suspects(found).alias("suspect")
     indices = range(len(columns.scores))
     models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
     complete = pl.all_horizontal(pl.col("score", *columns.classes).is_not_null())
@@ -295,7 +291,7 @@ def _of_source(
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
         height=None if values is None else values.height,
-        check=checks,
+        check=check,
     )
 
 

@@ -88,17 +88,25 @@ def amount_limit(role: str, column: Column) -> tuple[float, str]:
     return (COUNT_LIMIT, ",.0f") if is_count else (LARGEST_WEIGHT ** _power(role), ".6g")
 
 
-def squares_rule(role: str, columns: dict[str, Column], col: Callable[[str], ExprT]) -> Rule[ExprT]:
-    squares, sums = f"{role}_squares", role_name(role, columns[role])
-    amount, square = _as_float(col(role)), _as_float(col(squares))
-    # Sums of squares are rounded, as the square of a single weight is.
-    return Rule(
-        broken=((amount > 0) != (square > 0)) | (square > amount * amount * (1 + 1e-9)),
-        subject=role_name(squares, columns[squares]),
-        complaint=f"that cannot be sums of squares of the weights in {sums}",
-        allowed="above 0 where the sum is, and at most its square",
-        hint="counts(..., squares=True) makes both",
-    )
+def squares_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
+    """Return the rules that sums of weights and of their squares are possible together."""
+    if not columns.with_squares:
+        return []
+    found = []
+    for role, squares in zip(SUMS, SQUARES, strict=True):
+        amount, square = _as_float(col(role)), _as_float(col(squares))
+        sums = role_name(role, columns.classes[role])
+        # Sums of squares are rounded, as the square of a single weight is.
+        too_large = square > amount * amount * (1 + 1e-9)
+        rule = Rule(
+            broken=((amount > 0) != (square > 0)) | too_large,
+            subject=role_name(squares, columns.classes[squares]),
+            complaint=f"that cannot be sums of squares of the weights in {sums}",
+            allowed="above 0 where the sum is, and at most its square",
+            hint="counts(..., squares=True) makes both",
+        )
+        found.append(rule)
+    return found
 
 
 def _power(role: str) -> int:
