@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import narwhals as nw
 import polars as pl
 
+from frame_prc import _formulas as formulas
 from frame_prc._curves import areas
 from frame_prc._curves import operating_points as decisions
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.counts import ADDABLE, BOUNDS, Counts, check_frames
+from frame_prc._curves.counts import ADDABLE, BOUNDS, check_frames
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
 from frame_prc._curves.logit_intervals import (
@@ -26,24 +27,22 @@ from frame_prc._engines.engine import Engine, Frame, Order
 from frame_prc._engines.estimates import looked_up, referred
 from frame_prc._engines.points import RETRIEVED, running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, cut
-from frame_prc._formulas import (
-    odds_ratio,
-    precision,
-    recall,
-    rounded_to_digits,
-    rounding_of,
-    sizes,
-    step_area,
-    total,
-)
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.roles import THRESHOLD, Request, request
-from frame_prc._request.specs import Calibration, Interval, Keep, Start, Target
-from frame_prc._request.values import ABOVE, Bins
+from frame_prc._request.specs import Calibration, Interval, Start, Target
+from frame_prc._request.values import ABOVE
 from frame_prc._rows.checks import overlap
+from frame_prc._rows.table import Table
 
 
-def counts(engine: Engine, frame: Any, request: Request, table: Counts) -> Any:
+def computed(
+    engine: Engine, frame: Any, request: Request, table: Table, outputs: Sequence[str]
+) -> Any:
+    """Return a table as a frame of the engine."""
+    return _MADE[type(table).__name__](engine, frame, request, table, outputs)
+
+
+def _counts(engine: Engine, frame: Any, request: Request, table: Any, _: Sequence[str]) -> Any:
     bins, squares = table.bins, table.squares
     [counted] = rows.count(
         engine, frame, request, table.reserved, bins, every_bin=False, squares=squares
@@ -107,22 +106,14 @@ def _of_bins(counted: rows.Counted, tidy: Frame, end: str) -> rows.Counted:
     return replace(counted, keys=counted.keys[:-1], columns=columns, problem=problem)
 
 
-def curve(
-    engine: Engine,
-    frame: Any,
-    request: Request,
-    start: Start,
-    keep: Keep,
-    bins: Bins | None,
-    *,
-    envelope: bool,
-) -> Any:
+def _curve(engine: Engine, frame: Any, request: Request, table: Any, _: Sequence[str]) -> Any:
+    start, bins, envelope = table.start, table.bins, table.extras.envelope
     outputs = [*CURVE, *(["envelope"] if envelope else [])]
     counted = cut(*rows.count(engine, frame, request, outputs, bins, by_threshold=True))
     points = with_openings(counted).filter(nw.col("is_point"))
     if start == "first" and bins is not None:
         points = _opened(points, counted)  # no row may reach the highest threshold
-    if keep == "corners":
+    if table.keep == "corners":
         points = points.filter(_is_corner())
     points = _with_rates(points, start)
     if envelope:
@@ -151,7 +142,7 @@ def with_openings(counted: rows.Counted) -> Frame:
         name: nw.when(nw.col("opens")).then(zero).otherwise(nw.col(name)) for name in ("tp", "fp")
     }
     some = nw.when(RETRIEVED & (nw.col("tp") + nw.col("fp") > 0))
-    rated = marked.with_columns(rate=some.then(precision(nw.col("tp"), nw.col("fp"))))
+    rated = marked.with_columns(rate=some.then(formulas.precision(nw.col("tp"), nw.col("fp"))))
     return rated.with_columns(**nothing)
 
 
@@ -180,7 +171,7 @@ def _with_rates(points: Frame, start: Start) -> Frame:
         fn=positives - tp,
         tn=nw.col("negatives") - fp,
         precision=nw.when(nw.col("opens")).then(at_start).otherwise(rate),
-        recall=recall(tp, positives),
+        recall=formulas.recall(tp, positives),
     )
 
 
@@ -219,7 +210,7 @@ def calibrated(sums: Frame, counted: rows.Counted, calibration: Calibration) -> 
     """Return running sums with false positives times ``scale``, and the reference prevalence."""
     with_odds = referred(sums, counted, calibration)
     both = (nw.col("positives") > 0) & (nw.col("negatives") > 0)
-    odds = odds_ratio(nw.col("positives"), nw.col("negatives"), nw.col("reference_odds"))
+    odds = formulas.odds_ratio(nw.col("positives"), nw.col("negatives"), nw.col("reference_odds"))
     scaled = [name for name in ("fp", "fp_a") if name in sums.columns]
     return with_odds.with_columns(scale=nw.when(both).then(odds)).with_columns(
         nw.col(*scaled) * nw.col("scale")
@@ -230,22 +221,15 @@ _TP, _FP, _TP_A = nw.col("tp"), nw.col("fp"), nw.col("tp_a")
 _POSITIVES, _NEGATIVES = nw.col("positives"), nw.col("negatives")
 
 
-def auc(
-    engine: Engine,
-    frame: Any,
-    request: Request,
-    spec: areas.AreaSpec,
-    outputs: Sequence[str],
-    bins: Bins | None,
-    calibration: Calibration | None,
-) -> Any:
-    [whole] = rows.count(engine, frame, request, [*outputs, rows.ORDER], bins)
-    counted, calibration = cut(whole), looked_up(calibration, whole)
+def _auc(engine: Engine, frame: Any, request: Request, given: Any, outputs: Sequence[str]) -> Any:
+    spec = given.spec
+    [whole] = rows.count(engine, frame, request, [*outputs, rows.ORDER], given.bins)
+    counted, calibration = cut(whole), looked_up(given.calibration, whole)
     added = {
         method: nw.when(nw.col("grows")).then(areas.STEP_AREAS[method](nw.col)).fill_null(0.0)
         for method in spec.methods
     }
-    sums: dict[str, nw.Expr] = {method: total(nw.col(method)) for method in spec.methods}
+    sums: dict[str, nw.Expr] = {method: formulas.total(nw.col(method)) for method in spec.methods}
     steps = _steps(counted, spec, calibration).with_columns(**added)
     totals = rows.by_segment(steps, counted, sums)
     low, high = spec.recall_range or (0.0, 1.0)
@@ -261,7 +245,7 @@ def auc(
         for method, is_defined in defined.items()
     ]
     table = rows.several_rows(totals, counted, of_methods).with_columns(
-        *sizes(_POSITIVES, _NEGATIVES)
+        *formulas.sizes(_POSITIVES, _NEGATIVES)
     )
     if calibration is not None:
         table = referred(table, counted, calibration)
@@ -302,7 +286,7 @@ def _with_heights(steps: Frame, counted: rows.Counted, spec: areas.AreaSpec) -> 
         for columns in areas.growth(nw.col, spec.recall_range):
             steps = steps.with_columns(**columns)
     if "envelope" in spec.methods:
-        at_step = grows.then(precision(_TP, _FP)).otherwise(-1.0)
+        at_step = grows.then(formulas.precision(_TP, _FP)).otherwise(-1.0)
         ordered = steps.with_columns(height=at_step, order=nw.col("place"))
         steps = with_highest(ordered, counted).with_columns(envelope=nw.col("highest"))
     return steps
@@ -312,19 +296,12 @@ _COUNTED = ("n_segments", areas.UNDEFINED)
 _N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(areas.AVERAGE_PRECISION)
 
 
-def average_precision(
-    engine: Engine,
-    frame: Any,
-    request: Request,
-    outputs: Sequence[str],
-    bins: Bins | None,
-    calibration: Calibration | None,
-    *,
-    bounds: bool,
+def _average_precision(
+    engine: Engine, frame: Any, request: Request, table: Any, outputs: Sequence[str]
 ) -> Any:
-    [counted] = rows.count(engine, frame, request, outputs, bins)
-    table = areas_of_segments(counted, calibration, bounds=bounds)
-    return counted.finish(table, outputs, [])
+    [counted] = rows.count(engine, frame, request, outputs, table.bins)
+    areas_found = areas_of_segments(counted, table.calibration, bounds=table.bounds)
+    return counted.finish(areas_found, outputs, [])
 
 
 def areas_of_segments(
@@ -339,7 +316,7 @@ def areas_of_segments(
     if calibration is not None:
         sums = calibrated(sums, counted, calibration)
     hit = (nw.col("pos") > 0) & RETRIEVED
-    terms = {"area": step_area(nw.col("pos"), nw.col("tp"), nw.col("fp"), _POSITIVES)}
+    terms = {"area": formulas.step_area(nw.col("pos"), nw.col("tp"), nw.col("fp"), _POSITIVES)}
     if bounds:
         sums = beside_previous(sums, counted)
         for columns in areas.bounds_of_tie(nw.col, weighted=counted.columns.weighted):
@@ -347,14 +324,14 @@ def areas_of_segments(
         terms |= {name: nw.col(name) for name in areas.TIE_BOUNDS}
     added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
     steps = sums.with_columns(**added_up)
-    added = {name: total(nw.col(name)) for name in terms}
+    added = {name: formulas.total(nw.col(name)) for name in terms}
     totals = rows.by_segment(steps, counted, added)
     is_defined = _POSITIVES > 0
     if calibration is not None:
         is_defined = is_defined & (_NEGATIVES > 0)
     names = {"area": areas.AVERAGE_PRECISION if calibration is None else CALIBRATED}
     table = totals.with_columns(
-        *sizes(_POSITIVES, _NEGATIVES),
+        *formulas.sizes(_POSITIVES, _NEGATIVES),
         *(nw.when(is_defined).then(nw.col(name)).alias(names.get(name, name)) for name in terms),
     )
     return table if calibration is None else referred(table, counted, calibration)
@@ -373,14 +350,10 @@ _POINT = (*_COMPARED, "fp", "starts", "shown")
 _Names: TypeAlias = Mapping[int, Mapping[str, str]]
 
 
-def operating_points(
-    engine: Engine,
-    frame: Any,
-    request: Request,
-    targets: Sequence[Target],
-    interval: Interval | None,
-    outputs: Sequence[str],
+def _operating_points(
+    engine: Engine, frame: Any, request: Request, table: Any, outputs: Sequence[str]
 ) -> Any:
+    targets, interval = table.targets, table.interval
     [counted] = rows.count(engine, frame, request, [*outputs, rows.ORDER], None, by_threshold=True)
     if interval is not None:
         decisions.check_counts(counted.columns)
@@ -433,7 +406,7 @@ def table_of_targets(
 
 def _with_merits(points: Frame, counted: rows.Counted, targets: Sequence[Target]) -> Frame:
     weighted, opens, is_point = counted.columns.weighted, nw.col("opens"), nw.col("is_point")
-    slack = rounding_of(TERMS_OF_COUNTS) if weighted else 0.0
+    slack = formulas.rounding_of(TERMS_OF_COUNTS) if weighted else 0.0
     compared: dict[str, nw.Expr] = {"ranked": decisions.ranked_precision(nw.col)}
     reached: dict[str, nw.Expr] = {}
     for place, target in enumerate(targets):
@@ -447,7 +420,8 @@ def _with_merits(points: Frame, counted: rows.Counted, targets: Sequence[Target]
     if weighted:
         # Merits that only rounding tells apart are equal.
         compared = {
-            name: rounded_to_digits(value, decisions.DIGITS) for name, value in compared.items()
+            name: formulas.rounded_to_digits(value, decisions.DIGITS)
+            for name, value in compared.items()
         }
     one, zero = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
     return points.with_columns(
@@ -539,7 +513,7 @@ def _row(counted: rows.Counted, place: int, target: Target) -> dict[str, nw.Expr
 
 
 def _status() -> nw.Expr:
-    *_, status = sizes(nw.col("positives"), nw.col("negatives"))
+    *_, status = formulas.sizes(nw.col("positives"), nw.col("negatives"))
     is_ok, retrieved = status == "ok", nw.col("tp") + nw.col("fp")
     found = nw.when(is_ok & (retrieved == 0)).then(nw.lit("undefined")).otherwise(status)
     return nw.when(is_ok & retrieved.is_null()).then(nw.lit(NOT_MET)).otherwise(found)
@@ -548,3 +522,13 @@ def _status() -> nw.Expr:
 def _limits(level: float) -> dict[str, nw.Expr]:
     sides = [limits_of_share(nw.col("tp"), nw.col(misses), level) for misses in ("fp", "fn")]
     return dict(zip(LIMITS, (end for side in sides for end in side.values()), strict=True))
+
+
+# By the names of tables, of which most are above this room.
+_MADE: dict[str, Callable[[Engine, Any, Request, Any, Sequence[str]], Any]] = {
+    "Counts": _counts,
+    "Curve": _curve,
+    "Areas": _auc,
+    "AveragePrecision": _average_precision,
+    "OperatingPoints": _operating_points,
+}

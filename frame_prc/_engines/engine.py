@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,8 +22,6 @@ from frame_prc._request.roles import OF_COUNTS, Request
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-    from frame_prc._engines.rows import Checks
 
 
 # --- what differs in an engine -----------------------------------------------------------------
@@ -47,13 +44,17 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Engine(ABC):
-    """An engine: how errors name it, and what differs in it.
+class Engine:
+    """An engine whose frames take columns written in SQL: how errors name it, and what differs.
 
     Errors call its frames ``kind``; ``collected`` turns one, ``{}``, into a Polars frame, ``cast``
     makes numbers of a column, ``{}``, and ``second`` of the second values of lists. ``in_ranges``
     says that segments too large for one task are cut into ranges of scores, and ``streams`` that
     windows of all rows read them in their order, one after the other.
+
+    ``error`` is the function for failing, which a row with an invalid value calls; only whether
+    ``pos_label=`` occurs needs a second pass. ``array`` is a list, and ``each`` makes rows of it.
+    ``up`` and ``whole`` say how sums of these windows are written.
     """
 
     kind: str
@@ -63,67 +64,32 @@ class Engine(ABC):
     second: str
     in_ranges: bool = False
     streams: bool = False
+    error: str = ""
+    array: str = ""
+    each: str = ""
+    ordered: bool = False
+    up: str = "{up}"
+    whole: str = "{whole}"
 
-    def refuse(self, native: Any) -> None:  # noqa: B027 - most engines refuse nothing
+    def refuse(self, native: Any) -> None:
         """Raise an error if no verb can run on this frame."""
 
     def type_name(self, native: Any, column: str) -> str:
         found = dict(zip(native.columns, native.dtypes, strict=True))[column]
         return str(found[1] if isinstance(found, tuple) else found)  # Spark has pairs
 
-    @abstractmethod
-    def checked(
-        self, rows: Frame, checks: Checks, used: Sequence[str]
-    ) -> tuple[Frame, Frame | None]:
-        """Check the values of rows, at the latest when the columns ``used`` are computed.
+    def checked(self, rows: Frame, checks: Any, used: Sequence[str]) -> tuple[Frame, Frame | None]:
+        """Fail in the first row that breaks one of the `Checks`, once ``used`` are computed.
 
-        The second frame, for `finished`, has one row, whose ``problem`` is the text of an error or
-        null.
+        The second frame, for `finished`, has one row: the ``problem`` of all rows as text, or null.
         """
-
-    @abstractmethod
-    def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
-        """Repeat rows (only those ``where`` a column is true), numbered from 0 in a new column."""
-
-    @abstractmethod
-    def windows(
-        self, frame: Frame, within: Sequence[str], score: str, sums: Sequence[WindowSum]
-    ) -> Frame:
-        """Add sums over windows of the rows that are alike in some columns."""
-
-    @abstractmethod
-    def finished(
-        self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
-    ) -> Any:
-        """Return the engine's own frame, sorted if its frames keep their order; null keys first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SqlTextEngine(Engine):
-    """An engine whose frames take columns written in SQL.
-
-    A row with an invalid value calls the engine's function for failing, ``error``. Only whether
-    ``pos_label=`` occurs needs a second pass. ``array`` is a list, and ``each`` makes rows of it.
-    ``up`` and ``whole`` say how sums of these windows are written.
-    """
-
-    error: str
-    array: str
-    each: str
-    ordered: bool
-    up: str = "{up}"
-    whole: str = "{whole}"
-
-    def checked(
-        self, rows: Frame, checks: Checks, used: Sequence[str]
-    ) -> tuple[Frame, Frame | None]:
-        """Fail in the first row that breaks a rule, once the columns ``used`` are computed."""
         others = [name for name in rows.columns if name not in used]
         held = [f"{self._unless_problem(name)} AS {name}" for name in used]
         marked = rows.with_columns(problem=checks.row_problem())
         return project(marked, *others, *held), checks.label_problem(rows)
 
     def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
+        """Repeat rows (only those ``where`` a column is true), numbered from 0 in a new column."""
         numbers = self.array.format(", ".join(map(str, range(times))))
         alone = self.array.format("0")
         some = f"CASE WHEN {where or 'true'} THEN {numbers} ELSE {alone} END"
@@ -132,6 +98,7 @@ class SqlTextEngine(Engine):
     def finished(
         self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
     ) -> Any:
+        """Return the engine's own frame, sorted if its frames keep their order; null keys first."""
         if problem is not None:
             frame = self._fail_if(frame, problem)
         native = frame.to_native()
@@ -145,6 +112,7 @@ class SqlTextEngine(Engine):
     def windows(
         self, frame: Frame, within: Sequence[str], score: str, sums: Sequence[WindowSum]
     ) -> Frame:
+        """Add sums over windows of the rows that are alike in some columns."""
         alike = f"PARTITION BY {', '.join(within)}"
         down = f"{alike} ORDER BY {score} DESC NULLS LAST"
         windows = {
@@ -215,7 +183,7 @@ def errors_of_ours() -> Iterator[None]:
         raise exceptions.DataError(what, allowed, hint) from error
 
 
-DUCKDB = SqlTextEngine(
+DUCKDB = Engine(
     kind="a DuckDB relation",
     extra="duckdb",
     collected="{}.pl()",
@@ -228,7 +196,7 @@ DUCKDB = SqlTextEngine(
     whole="{alike}",
     streams=True,
 )
-SPARK = SqlTextEngine(
+SPARK = Engine(
     kind="a PySpark DataFrame",
     extra="spark",
     collected="pl.from_arrow({}.toArrow())",
@@ -238,7 +206,6 @@ SPARK = SqlTextEngine(
     error="raise_error",
     array="array({})",
     each="explode",
-    ordered=False,
     # Windows of one order take one sort and one pass. A sum is added up from row to row, so that
     # what is below the last row that adds to it is exactly 0.
     up="{whole} - {down} + {ties}",
@@ -274,7 +241,7 @@ class IbisEngine(Engine):
     def checked(
         self,
         rows: Frame,
-        checks: Checks,
+        checks: Any,
         used: Sequence[str],  # noqa: ARG002 - all columns are checked now
     ) -> tuple[Frame, Frame | None]:
         if totals := checks.totals():

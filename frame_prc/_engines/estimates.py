@@ -25,7 +25,6 @@ from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._inference.differences import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
-from frame_prc._inference.heavy_rows import sums_of_weights
 from frame_prc._inference.measure import BIAS, Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import DROPPED
@@ -41,7 +40,7 @@ def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
         else:
             models = [Model(counted, measures)]
             sums = _over_cells(models) | _over_clusters(measures)
-            found = collected(counted, totals(_cells(models, cut), counted, sums))
+            found = totals(_cells(models, cut), counted, sums)
     _check_scales(found, counted)
     return found
 
@@ -94,7 +93,7 @@ def paired_sums(
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
             sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])
-        found = collected(first, totals(_cells(models, cut), first, sums))
+        found = totals(_cells(models, cut), first, sums)
     return [_of_model(found, first, measure, i) for i in range(number)], found
 
 
@@ -210,7 +209,7 @@ def looked_up(calibration: Calibration | None, counted: Counted) -> Calibration 
     if counted.squares:
         sums |= {f"{c}_squares": nw.col(f"{name}_squares") for c, name in classes}
     sums = {name: amount.sum().cast(nw.Float64) for name, amount in sums.items()}
-    table = collected(counted, totals(counted.rows, counted, sums)).lazy()
+    table = totals(counted.rows, counted, sums).lazy()
     numbers = effective_numbers(squares=counted.squares)
     model = counted.keys[:1] if counted.columns.several_models else []
     found = reference_of_models(table.with_columns(**numbers), calibration, model)
@@ -435,19 +434,11 @@ def _products(number: int) -> dict[str, nw.Expr]:
     return sums
 
 
-def row_counts(counted: Counted) -> pl.DataFrame:
-    used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
-    return collected(counted, totals(used, counted, {"rows": nw.len()}))
-
-
-def weights_of_segments(counted: Counted) -> pl.DataFrame:
-    return collected(counted, totals(counted.single, counted, sums_of_weights(nw.col)))
-
-
-def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> Frame:
+def totals(frame: Frame, counted: Counted, sums: Mapping[str, nw.Expr]) -> pl.DataFrame:
+    """Collect sums over rows of each segment, or over all of them."""
     named = [value.alias(name) for name, value in sums.items()]
     keys = counted.segment
-    return frame.group_by(*keys).agg(*named) if keys else frame.select(*named)
+    return collected(counted, frame.group_by(*keys).agg(*named) if keys else frame.select(*named))
 
 
 # --- collecting --------------------------------------------------------------------------------

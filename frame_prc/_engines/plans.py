@@ -21,6 +21,7 @@ from frame_prc._engines.engine import Engine, check_types
 from frame_prc._engines.rows import ORDER, Counted, count, schema_of
 from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
+from frame_prc._inference.heavy_rows import sums_of_weights
 from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
 from frame_prc._inference.probabilities import MeanLoss
 from frame_prc._lazy import aggregated, left_join
@@ -126,8 +127,8 @@ class Elsewhere:
         """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
         if "scores" not in self._scores:
             [counted] = count(self.engine, self.native, self._request_of(rows), [], None)
-            ends = estimates.totals(counted.frame, counted, estimates.scores_of_segments())
-            self._scores["scores"] = estimates.collected(counted, ends)
+            ends = estimates.scores_of_segments()
+            self._scores["scores"] = estimates.totals(counted.frame, counted, ends)
         return _few_scores(self._scores["scores"].lazy(), rows.model_keys)
 
     def few_scores_of_pairs(self, rows: Rows) -> pl.LazyFrame:
@@ -154,11 +155,13 @@ class Elsewhere:
         return estimates.collected(counted, estimates.bins_of_rows(counted, edges)).lazy()
 
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
-        return estimates.row_counts(self._counted(rows, [], None)).lazy()
+        counted = self._counted(rows, [], None)
+        used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
+        return estimates.totals(used, counted, {"rows": nw.len()}).lazy()
 
     def sums_of_weights(self, rows: Rows) -> pl.LazyFrame:
         counted, *_ = self._counted_models(rows, [])
-        return estimates.weights_of_segments(counted).lazy()
+        return estimates.totals(counted.single, counted, sums_of_weights(nw.col)).lazy()
 
     def tie_bounds(self, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         counted = self._counted(rows, [], bins)

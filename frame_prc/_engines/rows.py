@@ -464,7 +464,7 @@ class Checks:
     def raise_first(self, found: dict[str, Any]) -> None:
         for place, rule in enumerate(self.row_rules):
             if count := found[f"rows_{place}"]:
-                rows = f"{count} row" if count == 1 else f"{count} rows"
+                rows = rules.counted(count)
                 raise rule.error(rows, _span(found.get(f"low_{place}"), found.get(f"high_{place}")))
         if self._label is not None and not found["found"] and found["low"] is not None:
             raise self._absent_label(f"values from {found['low']} to {found['high']}")

@@ -293,38 +293,6 @@ class Comparison:
         )
 
 
-@dataclass(frozen=True)
-class Searched:
-    """Segments looked for, of up to ``depth`` keys and at least ``fewest`` positives."""
-
-    measured: Measured
-    level: float
-    depth: int
-    quantiles: int
-    fewest: int
-
-
-@dataclass(frozen=True)
-class Paired:
-    """A paired comparison of models, by places, over segments that are themselves a sample."""
-
-    level: float
-    models: tuple[str, ...]
-    pairs: tuple[tuple[int, int], ...]
-    over: str
-    resampling: Draws | None
-    adjust: Adjust | None
-    measured: Measured = Measured()
-
-
-@dataclass(frozen=True)
-class ChanceTest:
-    """A test of each segment against random orders of its labels."""
-
-    resampling: Draws
-    adjust: Adjust | None
-
-
 def pairs_of(models: Sequence[str], baseline: str | None) -> tuple[tuple[int, int], ...]:
     """Return which models to compare, by their places: each with each earlier, or the baseline."""
     if baseline is None:

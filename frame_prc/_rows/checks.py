@@ -163,7 +163,7 @@ def check_of(rule: rules.Rule[pl.Expr]) -> Check:
     details = [] if rule.value is None else [_first_values(rule.value, rule.broken)]
 
     def error(count: int, values: Sequence[Any] = ()) -> DataError:
-        return rule.error(_rows(count), _listed(values))
+        return rule.error(rules.counted(count), _listed(values))
 
     return Check(rule.broken.sum(), error, details, rule.broken)
 
@@ -208,7 +208,7 @@ def _binary_check(column: Column) -> Check:
     def error(count: int, values: list[Any], *others: Any) -> DataError:
         hint, shell_hint = _class_hints(column, values, *others)
         rule = replace(rules.binary_rule(column, pl.col("truth"), hint), shell_hint=shell_hint)
-        return rule.error(_rows(count), _listed(values))
+        return rule.error(rules.counted(count), _listed(values))
 
     return Check(broken.sum(), error, [_first_values(truth, broken), truth.max(), swapped], broken)
 
@@ -313,9 +313,8 @@ def missing_check(of_columns: Sequence[rules.Rule[pl.Expr]]) -> Check:
     counts = [rule.broken.sum() for rule in of_columns]
 
     def error(_: int, *found: int) -> DataError:
-        errors = [
-            r.error(_rows(count)) for r, count in zip(of_columns, found, strict=True) if count
-        ]
+        counts = zip(of_columns, found, strict=True)
+        errors = [rule.error(rules.counted(count)) for rule, count in counts if count]
         columns = [error.what.removeprefix(rules.MISSING) for error in errors]
         # Scores come last, and only they may be kept as unretrieved.
         return DataError(rules.MISSING + ", ".join(columns), errors[0].allowed, errors[-1].hint)
@@ -326,10 +325,6 @@ def missing_check(of_columns: Sequence[rules.Rule[pl.Expr]]) -> Check:
 
 def _first_values(column: pl.Expr, broken: pl.Expr) -> pl.Expr:
     return column.filter(broken).unique().sort().head(_MOST_VALUES).implode()
-
-
-def _rows(count: int) -> str:
-    return f"{count} row" if count == 1 else f"{count} rows"
 
 
 def _listed(values: Sequence[object]) -> str:

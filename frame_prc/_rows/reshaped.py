@@ -28,7 +28,7 @@ from frame_prc._rows.columns import (
     role_name,
 )
 from frame_prc._rows.rows import computed
-from frame_prc._rows.rules import binary_rule, exact_rules, required_rule
+from frame_prc._rows.rules import binary_rule, counted, exact_rules, required_rule
 from frame_prc.exceptions import ColumnError, DataError, OptionError, shown
 
 # --- long data: the models of an item side by side ---------------------------------------------
@@ -139,7 +139,7 @@ def _check_unique(frame: pl.DataFrame, names: Sequence[str], row: Column) -> Non
     repeated = frame.height - frame.select(map(named, names)).n_unique() if frame.height else 0
     if repeated:
         raise DataError(
-            f"{role_name('row', row)} does not identify items: {_count(repeated, 'row')} with the "
+            f"{role_name('row', row)} does not identify items: {counted(repeated, 'row')} with the "
             "model, the item and the keys of another row",
             "one row for each model and item, within the keys of by=",
             "add to by= or row= what tells the rows apart, such as row=pl.struct('day', 'user')",
@@ -153,7 +153,7 @@ def _check_alike(items: pl.DataFrame, columns: Columns, values: dict[str, Column
         if different:
             raise DataError(
                 f"{role_name(roles[name], column)} differs between the models in "
-                f"{_count(different, 'item')}",
+                f"{counted(different, 'item')}",
                 "the same value for all models",
                 "does row= name the column that identifies an item?",
             )
@@ -166,15 +166,11 @@ def _check_complete(items: pl.DataFrame, row: Column, models: Sequence[str]) -> 
         more = f", and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
         raise DataError(
             f"models have rows of different items by {role_name('row', row)}: of "
-            f"{_count(items.height, 'item')} {', '.join(found[:_MOST_SHOWN])}{more}",
+            f"{counted(items.height, 'item')} {', '.join(found[:_MOST_SHOWN])}{more}",
             "a row of each model for each item",
             "missing='drop' leaves such items out for all models; missing='unretrieved' takes them "
             "as never retrieved by the models that lack them",
         )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 # --- one-vs-rest: a label below the other ------------------------------------------------------

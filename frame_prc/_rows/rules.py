@@ -56,6 +56,10 @@ class Rule(Generic[ExprT]):
         )
 
 
+def counted(number: int, what: str = "row") -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 # --- weights and counts ------------------------------------------------------------------------
 
 

@@ -33,7 +33,7 @@ from frame_prc._lazy import (
 )
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import How, Interval, Measured, Paired, Top
+from frame_prc._request.specs import Adjust, Draws, How, Interval, Measured, Top
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, of_model, side_by_side
@@ -183,50 +183,56 @@ _VALUE_A, _VALUE_B, _DIFFERENCE = (pl.col(name) for name in ("value_a", "value_b
 class PairedDifferences(Table):
     """One row per pair of models, within segments by the keys other than ``over``."""
 
-    paired: Paired
+    level: float
+    models: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+    over: str
+    resampling: Draws | None
+    adjust: Adjust | None
+    measured: Measured
     runs_inside = True
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        adjusted = ("p_adjusted",) if self.paired.adjust else ()
-        measure = () if self.paired.measured.is_usual else ("measure",)
+        adjusted = ("p_adjusted",) if self.adjust else ()
+        measure = () if self.measured.is_usual else ("measure",)
         test = (*_AREAS, "difference", *measure, *INTERVAL, "p_value")
         return (*_MODELS, *_COUNTS, *test, *adjusted, "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return (UNDEFINED, *hidden_of_test(self.paired.adjust))
+        return (UNDEFINED, *hidden_of_test(self.adjust))
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
         """Adjusted p-values."""
-        return adjusted(self.paired.adjust)
+        return adjusted(self.adjust)
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without a key for the model, and without the key of the sample."""
-        return without_key(side_by_side(rows), self.paired.over)
+        return without_key(side_by_side(rows), self.over)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the comparisons."""
         alone, rows = rows, side_by_side(rows)
-        check_over(rows.columns, self.paired.over)
-        kept = kept_keys(rows, self.paired.over)
-        found = _with_one_class(self._values(rows), self.paired.measured)
+        check_over(rows.columns, self.over)
+        kept = kept_keys(rows, self.over)
+        found = _with_one_class(self._values(rows), self.measured)
         areas = rows.once(found.drop(set(rows.keys) - set(kept)).rename(kept))
-        keys, measure = [*kept.values()], measure_of(self.paired.measured)
+        keys, measure = [*kept.values()], measure_of(self.measured)
         counted = dropped(rows.columns.request.missing)
         tables = [
             _differences(areas, a, b, keys, counted).with_columns(
                 pl.lit(place).alias("pair"),
-                model=pl.lit(self.paired.models[a]),
-                baseline=pl.lit(self.paired.models[b]),
+                model=pl.lit(self.models[a]),
+                baseline=pl.lit(self.models[b]),
             )
-            for place, (a, b) in enumerate(self.paired.pairs)
+            for place, (a, b) in enumerate(self.pairs)
         ]
         sums = concat(tables).sort(*keys, "pair").with_columns(status=status_of_mean(FEW_SEGMENTS))
-        limited = limits_of_difference(sums, "difference", self.paired.level, rows)
+        limited = limits_of_difference(sums, "difference", self.level, rows)
         tested = rows.in_python(limited, self._tested, {"p_value": pl.Float64()}, adds=True)
         tested = with_few_scores_of_pairs(tested, alone)
         values, lengths = measure.values(*_AREAS), measure.lengths("difference", *INTERVAL)
@@ -234,7 +240,7 @@ class PairedDifferences(Table):
 
     def _tested(self, table: pl.DataFrame) -> pl.DataFrame:
         """Add the p-values."""
-        resampling = self.paired.resampling
+        resampling = self.resampling
         if resampling is None:
             rows = table.select("difference", "std_error", "degrees").iter_rows()
             found = [t_test(*row) for row in rows]
@@ -246,21 +252,16 @@ class PairedDifferences(Table):
             found = [p_value_of_signs(one, resampling) for one in table["differences"].to_list()]
         return table.with_columns(pl.Series("p_value", found, dtype=pl.Float64))
 
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.paired.measured.name,)
-
     def _values(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and ``value_0, value_1, ...`` of the models."""
-        measure = measure_of(self.paired.measured)
+        measure = measure_of(self.measured)
         if rows.elsewhere is not None:
             estimates: list[Estimates] = rows.elsewhere.side_by_side(rows, measure)
             tables = [one.keyed() for one in estimates]
         else:
             tables = [
                 measure.of_model(name).of_segments(of_model(rows, place))
-                for place, name in enumerate(self.paired.models)
+                for place, name in enumerate(self.models)
             ]
         first, *others = (table.rename({ESTIMATE: f"value_{i}"}) for i, table in enumerate(tables))
         for i, other in enumerate(others, 1):

@@ -28,7 +28,7 @@ from frame_prc._inference.measure import Measure
 from frame_prc._lazy import concat, left_join, over
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import Adjust, ChanceTest, Comparison, Measured
+from frame_prc._request.specs import Adjust, Comparison, Draws, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
 from frame_prc._tables.areas import AveragePrecision
@@ -407,22 +407,23 @@ _COLUMNS = ("reference", "n", "n_pos", "value_a", "value_b", "difference", "p_va
 class ChanceTests(Table):
     """One row per segment (and model): its average precision and that of random orders."""
 
-    test: ChanceTest
+    resampling: Draws
+    adjust: Adjust | None
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        return (*_COLUMNS, *(("p_adjusted",) if self.test.adjust else ()), "status")
+        return (*_COLUMNS, *(("p_adjusted",) if self.adjust else ()), "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return hidden_of_test(self.test.adjust)
+        return hidden_of_test(self.adjust)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
         """Adjusted p-values."""
-        return adjusted(self.test.adjust)
+        return adjusted(self.adjust)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the comparisons, each with its one-sided test."""
@@ -432,4 +433,4 @@ class ChanceTests(Table):
         )
         from frame_prc._inference.permutations import p_values  # noqa: PLC0415 - needs NumPy
 
-        return left_join(table, p_values(rank(rows), self.test.resampling), rows.keys)
+        return left_join(table, p_values(rank(rows), self.resampling), rows.keys)

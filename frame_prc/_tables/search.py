@@ -30,7 +30,7 @@ from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
 from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Comparison, Measured, Searched
+from frame_prc._request.specs import Comparison, Measured
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
@@ -44,14 +44,18 @@ _NUMBERS = ("value", "others", "difference", "ci_low", "ci_high", "p_adjusted", 
 class Finds(Table):
     """One row per find, the clearest first."""
 
-    searched: Searched
+    measured: Measured
+    level: float
+    depth: int
+    quantiles: int
+    fewest: int  # positives, and negatives, of a segment and of the others
     outputs = ("segment", "measure", "n", "n_pos", *_NUMBERS, "n_looked_at", "status")
     counts_dropped = False
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        one_of = "measure" if self.searched.measured.is_usual else "n_pos"
+        one_of = "measure" if self.measured.is_usual else "n_pos"
         return (one_of, "n", "others", REFERENCE, "n_looked_at")
 
     def keyed(self, rows: Rows) -> Rows:
@@ -69,15 +73,10 @@ class Finds(Table):
         )
 
         def found(source: pl.DataFrame) -> pl.DataFrame:
-            finds = Search.of(rows.reread(source), self.searched).finds()
+            finds = Search.of(rows.reread(source), self).finds()
             return pl.DataFrame(finds, schema=schema, orient="row")
 
         return rows.in_python(rows.source, found, schema)
-
-    @property
-    def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.searched.measured.name,)
 
 
 _MOST_LEVELS = 100  # of a column, those with most positives
@@ -122,10 +121,10 @@ class Search:
     rows: Rows
     used: pl.DataFrame
     levels: Sequence[Levels]
-    asked: Searched
+    asked: Finds
 
     @classmethod
-    def of(cls, rows: Rows, asked: Searched) -> Search:
+    def of(cls, rows: Rows, asked: Finds) -> Search:
         """Return the search among checked rows."""
         rows.check()
         used = rows.used().collect()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import operator
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import Parameter, Signature
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -22,18 +22,14 @@ from frame_prc._files import scratch_folder
 from frame_prc._lazy import named
 from frame_prc._request.specs import OF_MARGIN, OF_WATCH, STATUSES
 from frame_prc._request.values import from_text
-from frame_prc.cli import calls, errors, output
+from frame_prc.cli import calls, errors, files, output
 from frame_prc.cli.calls import Call, Progress
-from frame_prc.cli.files import Source, check_numbers, opened, read_by, with_rows_where
 from frame_prc.cli.options import columns, common_options, names_of_keys, options, parameters
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 # --- conditions under which a command fails ----------------------------------------------------
 
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
-}  # fmt: skip
-_CONDITION = re.compile(r"\s*([^<>=!]+?)\s*([<>=!]+)\s*(\S+)\s*")
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {**files.COMPARISONS, "=": operator.eq}
 _ALLOWED = "a column, one of <, <=, >, >=, and a number, or a column of text, = and a word"
 _HINT = "for example --fail-under 'average_precision<0.3', in quotes"
 _INTERVAL = ("std_error", "ci_low", "ci_high")
@@ -65,13 +61,11 @@ class Condition:
 
 
 def _condition(text: str) -> Condition:
-    found = _CONDITION.fullmatch(text)
-    if found is None or found[2] not in _OPERATORS:
-        raise OptionError(f"--fail-under {text!r} is not a condition", _ALLOWED, _HINT)
-    column, sign, word = found.groups()
+    what = f"--fail-under {text!r}"
+    column, sign, word = files.condition_in(text, what, _OPERATORS, _ALLOWED, _HINT)
     limit = word if sign == "=" else from_text(word, pl.Float64())
-    if sign != "=" and not (isinstance(limit, float) and math.isfinite(limit)):
-        raise OptionError(f"--fail-under {text!r}: {word!r} is not a number", _ALLOWED, _HINT)
+    if not word or (sign != "=" and not (isinstance(limit, float) and math.isfinite(limit))):
+        raise OptionError(f"{what}: {word!r} is not a number", _ALLOWED, _HINT)
     return Condition(text, column, sign, limit)
 
 
@@ -289,13 +283,13 @@ def execute(command: Command, given: Values) -> int:
         nullcontext() if budget is None else scratch_folder(path) as folder,
         _opened(given, budget, folder) as opened_source,
     ):
-        source = with_rows_where(opened_source, given["where"] or ())
+        source = files.with_rows_where(opened_source, given["where"] or ())
         asked = arguments(verb, given, source)
         output.check_not_source(path, source.paths)
-        check_numbers(source, asked)
+        files.check_numbers(source, asked)
         progress = Progress(f"reading {source}")
 
-        def work(source: Source) -> pl.DataFrame | None:
+        def work(source: files.Source) -> pl.DataFrame | None:
             call = Call(verb, asked, source)
             if isinstance(source, calls.Table):
                 return wanted.table(source.result(wanted.call(call)))
@@ -311,9 +305,9 @@ def execute(command: Command, given: Values) -> int:
             )
 
         with _notes() as notes:
-            frame = calls.done(lambda: read_by(work, source), progress)
+            frame = calls.done(lambda: files.read_by(work, source), progress)
     for note in notes:
-        _say(note)
+        _say(note.getMessage())
     if frame is None:
         return errors.SUCCESS
     several = "measure" in frame.columns and frame["measure"].n_unique() > 1
@@ -337,26 +331,21 @@ def _new_rows(frame: pl.DataFrame, asked: Values) -> pl.DataFrame:
 
 
 @contextmanager
-def _notes() -> Iterator[list[str]]:
-    log, found = logging.getLogger("frame_prc"), list[str]()
-
-    class Handler(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            found.append(record.getMessage())
-
-    handler, level = Handler(), log.level
-    log.addHandler(handler)
+def _notes() -> Iterator[list[logging.LogRecord]]:
+    log, held = logging.getLogger("frame_prc"), BufferingHandler(sys.maxsize)
+    level = log.level
+    log.addHandler(held)
     log.setLevel(logging.INFO)
     try:
-        yield found
+        yield held.buffer
     finally:
-        log.removeHandler(handler)
+        log.removeHandler(held)
         log.setLevel(level)
 
 
 def _opened(
     given: Values, budget: int | None, folder: Path | None
-) -> AbstractContextManager[Source]:
+) -> AbstractContextManager[files.Source]:
     if calls.is_named(given["paths"]):
         if given["where"]:
             raise OptionError(
@@ -365,7 +354,7 @@ def _opened(
                 "a view of the table may have fewer rows: duckdb:///FILE::VIEW",
             )
         return calls.opened(given["paths"], budget, folder)
-    return opened(
+    return files.opened(
         given["paths"],
         given["input_format"],
         given["separator"],
@@ -375,7 +364,7 @@ def _opened(
     )
 
 
-def arguments(verb: str, given: Values, source: Source) -> dict[str, Any]:
+def arguments(verb: str, given: Values, source: files.Source) -> dict[str, Any]:
     """Return the verb's parameters."""
     asked: dict[str, Any] = {
         name: option.value(given[name], source) if given[name] not in (None, []) else None

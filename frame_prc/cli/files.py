@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -394,11 +394,23 @@ def _dates(source: Source, text: Sequence[str]) -> list[str]:
 # --- rows that meet a condition ----------------------------------------------------------------
 
 _NUMBER_OR_DATE = re.compile(r"[-+]?\d*\.?\d+|\d{4}-\d\d-\d\d.*")
-_CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*")
+_CONDITION = re.compile(r"\s*(.+?)\s*([<>=!]+)\s*(.*?)\s*")
+COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _OPERATORS: dict[str, Callable[[pl.Expr, Any], pl.Expr]] = {
-    "=": pl.Expr.eq_missing, "!=": pl.Expr.ne_missing,
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
+    "=": pl.Expr.eq_missing,
+    "!=": pl.Expr.ne_missing,
+    **COMPARISONS,
+}
+
+
+def condition_in(
+    text: str, what: str, operators: Collection[str], allowed: str, example: str
+) -> tuple[str, str, str]:
+    """Return the column, the operator and the value of a condition."""
+    found = _CONDITION.fullmatch(text)
+    if found is None or found[2] not in operators:
+        raise OptionError(f"{what} is not a condition", allowed, example)
+    return found[1], found[2], found[3]
 
 
 def with_rows_where(source: Source, texts: Sequence[str]) -> Source:
@@ -416,11 +428,8 @@ def with_rows_where(source: Source, texts: Sequence[str]) -> Source:
 
 
 def _where(text: str, source: Source) -> pl.Expr:
-    found = _CONDITION.fullmatch(text)
-    allowed = "a column, one of =, !=, <, <=, >, >=, and a value"
-    if found is None:
-        raise OptionError(f"where={text!r} is not a condition", allowed, "--where carrier=UA")
-    name, sign, word = found.groups()
+    what, allowed = f"where={text!r}", "a column, one of =, !=, <, <=, >, >=, and a value"
+    name, sign, word = condition_in(text, what, _OPERATORS, allowed, "--where carrier=UA")
     if name not in source.schema:
         near = nearest(name, source.schema)
         raise ColumnError(f"where={text!r} names {name!r}, which is not a column", hint=near)

@@ -167,11 +167,7 @@ class AreaVerbs(Evaluated[FrameT]):
         highest = reference is not None and reference.highest
         if engine is None or interval is not None or highest:
             return self._table(table, details=details)
-        outputs = self._columns_of(table, details=details)
-        area = self._plans(engine, table.only_in_polars(asked)).curves.average_precision(
-            engine, self._native, asked, outputs, bins, reference, bounds=table.bounds
-        )
-        return self._like_frame(area)
+        return self._inside(engine, table, table.only_in_polars(asked), details=details)
 
     @verb
     def average(
@@ -395,9 +391,7 @@ class AreaVerbs(Evaluated[FrameT]):
         refused["calibrate='highest'"] = is_highest
         refused["calibrate= as a frame"] = reference is not None and reference.given is not None
         refused |= {f"method={name!r}": name not in STEP_AREAS for name in methods}
-        plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
-        areas = plans.curves.auc(engine, self._native, asked, spec, outputs, bins, reference)
-        return self._like_frame(areas)
+        return self._inside(engine, table, refused, details=details)
 
     @verb
     def summary(

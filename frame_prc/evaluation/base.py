@@ -346,6 +346,14 @@ class Evaluated(Generic[FrameT]):
         check_request(engine, self._request, refused)
         return engine_plans(engine)
 
+    def _inside(
+        self, engine: Engine, table: Table, refused: Mapping[str, bool], *, details: bool = True
+    ) -> FrameT:
+        """Return a table that is computed inside an engine, as a frame of it."""
+        made = self._plans(engine, refused).curves.computed
+        outputs = self._columns_of(table, details=details)
+        return self._like_frame(made(engine, self._native, self._request, table, outputs))
+
     def _table_of_counts(self, table: Table, engine: Engine, **shown: bool) -> FrameT:
         """Return a table that rests on the counts of an engine's frame, which are collected."""
         found = self._of_counts(engine)._table(table, None, **shown)  # noqa: SLF001 - its own class
@@ -357,9 +365,8 @@ class Evaluated(Generic[FrameT]):
 
         asked = self._request
         plans = self._plans(engine, {"cluster": asked.cluster is not None})
-        counts = plans.estimates.in_polars(
-            plans.curves.counts(engine, self._native, asked, Counts())
-        )
+        counted = plans.curves.computed(engine, self._native, asked, Counts(), ())
+        counts = plans.estimates.in_polars(counted)
         made = [THRESHOLD, *SUMS, *([MODEL] if asked.several_models else [])]
         roles: dict[str, Any] = {
             "score": THRESHOLD,

@@ -14,10 +14,8 @@ from frame_prc._request.roles import Request, refuse
 from frame_prc._request.specs import (
     Adjust,
     Against,
-    ChanceTest,
     Draws,
     MeasureName,
-    Paired,
     Scale,
     pairs_of,
 )
@@ -170,7 +168,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 check_numpy("a permutation test")
             pairs, tests = pairs_of(names, base), comparisons.adjustment_alone(adjust, "over=")
             found = models_measured(models, measure, calibrate, held)
-            return PairedDifferences(Paired(level, names, pairs, key, drawn, tests, found))
+            return PairedDifferences(level, names, pairs, key, drawn, tests, found)
 
         limits = ci is not None
         return self._table_of_models(table, baseline, details=details, limits=limits)
@@ -283,10 +281,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 "random_average_precision of summary",
             )
             check_numpy("a permutation test")
-            test = ChanceTest(
-                drawn or Draws(), comparisons.adjustment_alone(adjust, "against='random'")
-            )
-            return self._table(ChanceTests(test), details=details, limits=ci is not None)
+            tests = comparisons.adjustment_alone(adjust, "against='random'")
+            table = ChanceTests(drawn or Draws(), tests)
+            return self._table(table, details=details, limits=ci is not None)
         compared = comparisons.segments_compared(
             asked,
             level,

@@ -137,11 +137,7 @@ class CurveVerbs(Evaluated[FrameT]):
         if engine := self._engine:
             refused = {"gain": gain, "calibrate": calibrate is not None, "ci": level is not None}
             refused |= {"recalls": grid is not None, "keep": isinstance(kept, int)}
-            plans = self._plans(engine, refused)
-            points = plans.curves.curve(
-                engine, self._native, asked, start, keep, bins, envelope=envelope
-            )
-            return self._like_frame(points)
+            return self._inside(engine, Curve(start, kept, bins, extras), refused)
         if grid is not None:
             return self._table(RecallGrid(grid, bins, over))
         return self._table(Curve(start, kept, bins, extras))
@@ -353,6 +349,5 @@ class CurveVerbs(Evaluated[FrameT]):
         bins = options.bins_of(thresholds, ascending=asked.ascending)
         table = Counts(bins, squares)
         if engine := self._engine:
-            found = self._plans(engine, {}).curves.counts(engine, self._native, asked, table)
-            return self._like_frame(found)
+            return self._inside(engine, table, {})
         return self._table(table)

@@ -177,11 +177,7 @@ class DecisionVerbs(Evaluated[FrameT]):
                 return self._table_of_counts(table, engine, details=details)
             clustered = interval is not None and roles.cluster is not None
             refused |= of_counts | {"ci": of_counts["ci"] or clustered}
-            plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
-            points = plans.curves.operating_points(
-                engine, self._native, self._request, wanted, interval, outputs
-            )
-            return self._like_frame(points)
+            return self._inside(engine, table, refused, details=details)
         held = replace(self._request, threshold=column)
         return self._table(table, None if column is None else held, details=details)
 

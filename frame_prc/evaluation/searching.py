@@ -14,7 +14,7 @@ from frame_prc._request.hints import check_numpy
 from frame_prc._request.options import key_name, whole
 from frame_prc._request.points import measured
 from frame_prc._request.roles import check_one_grouping, check_option
-from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
+from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated, given_at, verb
 from frame_prc.exceptions import OptionError, said_as, type_name
 
@@ -140,7 +140,7 @@ class SearchVerbs(Evaluated[FrameT]):
             cut = whole("quantiles", quantiles, 2, 20)
             fewest = whole("min_positives", min_positives, 1)
             found = measured(asked, check_option("measure", measure, PERMUTED), None)
-            table = Finds(Searched(found, level, depth, cut, fewest))
+            table = Finds(found, level, depth, cut, fewest)
             return ev._table(table, details=details)  # noqa: SLF001 - of its own class
 
     @verb
