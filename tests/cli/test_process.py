@@ -160,7 +160,7 @@ def test_a_command_that_timed_out_ends(monkeypatch):
     def time_out(*_: object, **__: object) -> None:
         raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
 
-    monkeypatch.setattr(commands, "read_by", time_out)
+    monkeypatch.setattr(commands.files, "read_by", time_out)
     code, _, err = run("ap", "rows.csv", *ASKED)
     assert code == 1
     assert "the share does not answer" in err
