@@ -28,6 +28,7 @@ from frame_prc._formulas import (
     unsigned_zero,
 )
 from frame_prc._lazy import concat, join, remembered, segment_join
+from frame_prc._ranking.narrow_keys import OrderedRows
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.options import check_row_number
 from frame_prc._request.points import check_unweighted_ties, cuts_ties
@@ -135,7 +136,8 @@ _SLACK = 1e-9  # of a rate of weighted rows, or of a target that is read from it
 _MOST_ROWS = 2**62  # more than any table has
 # Any score may be the last one within these. A point after the first of its number of true
 # positives only adds false positives, and is no better by any other criterion.
-_OF_ANY_SCORE = ("threshold", "predicted_rate", "predicted_count")
+_COUNTED = ("predicted_rate", "predicted_count")
+_OF_ANY_SCORE = ("threshold", *_COUNTED)
 
 
 def operating_points(
@@ -155,11 +157,13 @@ def operating_points(
         held.append(wanted.filter(criterion="threshold"))
     if given is not None:
         held.append(given.of(ranking, first=len(targets)))
-    any_score = given is not None or any(map(is_of_any_score, targets))
     # Their points are looked for, and then joined to them.
     at_held = ranking.rows.once(concat(held)) if held else None
-    found = None if to_choose or at_held is None else _points_reached(at_held, ranking)
+    found = None
+    if at_held is None or not to_choose:
+        found = _few_points(targets, at_held, ranking)
     if found is None:
+        any_score = given is not None or any(map(is_of_any_score, targets))
         found = points(ranking, "all" if any_score else "corners")
     found = found.with_columns(pl.col("segment").set_sorted())
     if bounds is not None:
@@ -336,14 +340,45 @@ def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
     return found
 
 
-def _points_reached(wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame | None:
-    """Return the last point that each threshold retrieves, and those that open segments.
+def _few_points(
+    targets: Sequence[Target], held: pl.LazyFrame | None, ranking: Ranking
+) -> pl.LazyFrame | None:
+    """Return the few points that thresholds, or numbers of rows, can choose, if they are known.
 
-    Of rows that are sorted at once they are looked for by bisection, as they are few of the points.
+    Of rows that are sorted at once they are, and have their place. Those that open segments stay.
     """
-    ordered = None if ranking.carried or ranking.clusters else ranking.ordered
+    is_counted = all(t.criterion in _COUNTED and not t.all_of for t in targets)
+    if (held is None and not is_counted) or ranking.carried or ranking.clusters:
+        return None
+    ordered = ranking.ordered
     if ordered is None:
         return None
+    if held is not None:
+        return points(ranking, at=_places_reached(held, ranking, ordered))
+    if ranking.may_lack_scores or cuts_ties(targets):
+        return None
+    return points(ranking, at=_places_within(targets, ordered))
+
+
+def _places_within(targets: Sequence[Target], ordered: OrderedRows) -> pl.Series:
+    """Return the places around the last points within numbers, or shares, of rows."""
+    opening = ordered.opening.cast(pl.Int64)
+    ends = pl.DataFrame({"first": opening[:-1], "last": opening[1:] - 1})
+    first, last = pl.col("first"), pl.col("last")
+    whole = {"predicted_rate": last - first, "predicted_count": pl.lit(1)}
+    numbers = ((whole[one.criterion] * one.value).clip(0, last - first) for one in targets)
+    # A share of rows is rounded, so that one row more or less may be the last.
+    around = [first + number.floor().cast(pl.Int64) + by for number in numbers for by in (-1, 0, 1)]
+    wanted = pl.concat(ends.select(one.clip(first, last)).to_series() for one in around)
+    # Where the next row is tied, the last point within is the one before the tie.
+    next_tie = ordered.keys.gather(wanted + 1).to_frame().select(ordered.key.tie()).to_series()
+    before = ordered.keys.search_sorted(next_tie).cast(pl.Int64) - 1
+    places = pl.select(pl.min_horizontal(wanted, before)).to_series()
+    return pl.concat([opening, places]).unique().sort()
+
+
+def _places_reached(wanted: pl.LazyFrame, ranking: Ranking, ordered: OrderedRows) -> pl.Series:
+    """Return the place of the last point that each threshold retrieves, by bisection."""
     asked = wanted.filter(_HELD.is_not_null()).collect()
     at = asked.select(
         given_thresholds.along_ranking(given_thresholds.rounded(_HELD, ranking), ranking)
@@ -362,8 +397,7 @@ def _points_reached(wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame | No
         number = score.select(given_thresholds.along_ranking(pl.col("score"), ranking)).to_series()
         is_reached = (number <= at).fill_null(value=False)
         low, high = middle.zip_with(is_reached, low), high.zip_with(is_reached, middle - 1)
-    places = pl.concat([low, ordered.opening.cast(pl.Int64)]).unique().sort()
-    return points(ranking, at=places)
+    return pl.concat([low, ordered.opening.cast(pl.Int64)]).unique().sort()
 
 
 def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
