@@ -10,7 +10,7 @@ import pytest
 from exact import segments, table
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import assert_rows, every_kind
+from kinds import NARROWED, assert_rows, every_kind, looking
 from polars.testing import assert_frame_equal
 from sklearn.metrics import fbeta_score
 from strategies import BY, DYADIC_WEIGHTS, SCORES, SCORES_OR_NONE, TIED_SCORES, frames
@@ -109,6 +109,14 @@ def test_unretrieved_rows_stay_in_the_totals(kind, weights, data, by):
     df = data.draw(frames(SCORES_OR_NONE, weights))
     result = call(kind, df, by=by, missing="unretrieved", **CRITERIA)
     assert_rows(kind, result, exact_points(df, by, CRITERIA), **ROUNDED)
+
+
+@given(frames(st.floats(allow_nan=False), max_size=30), BY)
+def test_numbers_of_many_rows_alone_are_met_at_their_places(df, by):
+    asked = {"predicted_rate": [0.5, 0.3, 0.001, 1.0], "predicted_count": [1, 3, 7.5, 100]}
+    with looking(looks=True):
+        result = call(NARROWED, df, by=by, **asked)
+    assert_frame_equal(result, exact_points(df, by, asked), **ROUNDED)
 
 
 @every_kind
