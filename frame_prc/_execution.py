@@ -1,7 +1,6 @@
 """How to compute what is made of rows: in a plan or at once, on one thread or all, by NumPy or not.
 
-In memory these are decided by how many rows there are, and here only; on a lazy frame all is one
-plan, and nothing is read before it is collected.
+By the number of rows in memory, and here only; on a lazy frame all is one plan, read at collect.
 """
 
 from __future__ import annotations
@@ -51,7 +50,6 @@ class Execution:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the rows are in memory, so that a plan is free to look at them."""
         return self.height is not None
 
     @property
@@ -65,11 +63,7 @@ class Execution:
         return self.height is not None and self.height >= SIZES.many
 
     def once(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a frame made from the rows that is computed once: now if many are in memory.
-
-        Polars computes a plan with several uses of a cached frame more slowly than one after the
-        other.
-        """
+        """Return a frame that is computed once: now if many rows are in memory, which is faster."""
         return frame.collect().lazy() if self.many_in_memory else cached(frame)
 
     def in_python(
@@ -80,21 +74,14 @@ class Execution:
         *,
         adds: bool = False,
     ) -> pl.LazyFrame:
-        """Apply a function to a whole frame: now if it is in memory, else at collect.
-
-        The result has the ``columns``, or the function ``adds`` them.
-        """
+        """Apply a function that makes, or ``adds``, columns: now if in memory, else at collect."""
         if self.in_memory:
             return step(frame.collect(engine="in-memory")).lazy()
         own = frame.collect_schema() if adds else {}
         return frame.map_batches(step, schema=pl.Schema({**own, **columns}))
 
     def windowed(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a frame with windows or fills, computed now if many rows are in memory.
-
-        The streaming engine takes up to twice as long for these as the other one, and less for most
-        else.
-        """
+        """Return a frame with windows or fills, which take twice as long when streamed."""
         (found,) = self.windowed_together(frame)
         return found
 
@@ -110,10 +97,7 @@ class Execution:
 
 
 def run(lf: pl.LazyFrame, height: int) -> pl.DataFrame:
-    """Run a plan that reads so many rows in memory.
-
-    The streaming engine takes longer to start than few rows take to compute.
-    """
+    """Run a plan: the streaming engine takes longer to start than few rows take."""
     if height >= SIZES.many:
         return lf.collect()
     optimizations = _FOR_FEW if height < SIZES.few else pl.QueryOptFlags()
@@ -121,7 +105,6 @@ def run(lf: pl.LazyFrame, height: int) -> pl.DataFrame:
 
 
 def has_numpy() -> bool:
-    """Return whether NumPy is installed."""
     try:
         import numpy as np  # noqa: F401, PLC0415 - takes long to import
     except ImportError:
@@ -132,8 +115,7 @@ def has_numpy() -> bool:
 def together(calls: Sequence[Callable[[], ResultT]], *, on_threads: bool = True) -> list[ResultT]:
     """Return the results of several calls, which may each be made on a thread of its own.
 
-    Much of what is computed at the call keeps one core busy. A thread that Python did not start may
-    be one of Polars': if these wait for others, none may be left to compute what they wait for.
+    A thread of Polars makes them itself: if all of these waited for others, none would be left.
     """
     if not on_threads or len(calls) == 1 or isinstance(current_thread(), _DummyThread):
         return [call() for call in calls]

@@ -1,7 +1,4 @@
-"""The formulas, each written once, as expressions of Polars and of Narwhals.
-
-Narwhals uses the names of Polars, so one function serves both, and arrays too if it only computes.
-"""
+"""The formulas, each written once, as expressions of Polars and of Narwhals, or of arrays."""
 
 from __future__ import annotations
 
@@ -40,7 +37,6 @@ _COARSE = 2.0**40
 
 
 def precision(tp: Amounts, fp: Amounts) -> Amounts:
-    """Return the share of true positives among the rows predicted positive."""
     return tp / (tp + fp)
 
 
@@ -90,17 +86,12 @@ def gain_over(tp: pl.Expr, wrong: pl.Expr, positives: pl.Expr, negatives: pl.Exp
 
 
 def step_area(gain: Amounts, tp: Amounts, fp: Amounts, positives: Amounts) -> Amounts:
-    """Return what one step adds to the average precision: ``(R_n - R_(n-1)) * P_n``."""
     # Divide first: a tiny weight times a tiny precision would underflow to zero.
     return gain / positives * precision(tp, fp)
 
 
 def above_average(precision: ExprT, error: ExprT, area: ExprT, shortfall: ExprT) -> ExprT:
-    """Return precision minus average precision; ``error`` and ``shortfall`` are 1 minus these.
-
-    If they are near 1 it is the difference of their distances from 1, which keeps all digits and is
-    exactly 0 if both are 1.
-    """
+    """Return precision minus average precision, near 1 from their distances from 1."""
     far = precision - area
     above: ExprT = library(area).when(area < 0.5).then(far).otherwise(shortfall - error)  # noqa: PLR2004
     return above
@@ -114,8 +105,7 @@ def normal_quantile(level: float) -> float:
 def wallace(degrees: Any) -> Any:
     """Return the factor in the normal deviate for Student's t of Wallace (1959).
 
-    The deviate is ``wallace(degrees) * sqrt(degrees * log(1 + t^2 / degrees))``
-    (doi 10.1214/aoms/1177706095).
+    It is ``factor * sqrt(degrees * log(1 + t^2 / degrees))`` (doi 10.1214/aoms/1177706095).
     """
     return (8 * degrees + 1) / (8 * degrees + 3)
 
@@ -124,7 +114,6 @@ def wallace(degrees: Any) -> Any:
 
 
 def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
-    """Return the size columns of a segment, and its status."""
     n, lib = positives + negatives, library(positives)
     status = (
         lib.when(n == 0)
@@ -152,8 +141,8 @@ def told_by(variance: pl.Expr, fourth: pl.Expr, every: pl.Expr) -> pl.Expr:
     """Return how many normal rows would tell as much of a variance, at most ``every``.
 
     Of n rows whose influences have the kurtosis k they are ``2 n / (k - 1)`` (Satterthwaite 1946,
-    doi 10.2307/3002019); ``variance`` is the sum of the squares of these influences, and ``fourth``
-    that of their fourth powers. With fewer than 6 Student's t would be wider than any value.
+    doi 10.2307/3002019), from the sums of squares and ``fourth`` powers; with fewer than 6
+    Student's t would be wider than any value.
     """
     alike = variance * (variance / fourth)  # so many rows of equal influences
     known = (2 * alike / (1 - alike / every)).clip(lower_bound=FEWEST_TOLD)
@@ -169,10 +158,7 @@ def effective_number(weight: pl.Expr, squares: pl.Expr) -> pl.Expr:
 
 
 def exact_sum(terms: ExprT) -> ExprT:
-    """Return the sum of terms from 0 to 1, identical to the last digit in any order.
-
-    In a plain sum, a million equal terms would all round the same way and lose five digits.
-    """
+    """Return the sum of terms from 0 to 1, identical to the last digit in any order."""
     coarse, fine = exact_parts(terms)
     return coarse.sum() + fine.sum()
 
@@ -185,10 +171,7 @@ def exact_parts(terms: ExprT) -> tuple[ExprT, ExprT]:
 
 
 def total(terms: ExprT) -> ExprT:
-    """Return the exact sum of terms whose true sum is at most 1.
-
-    Rounded terms, such as shares of weights, may add up to slightly more: hence the limit.
-    """
+    """Return the exact sum of terms whose true sum is at most 1: rounded ones may exceed it."""
     return exact_sum(terms).clip(upper_bound=1.0)
 
 
@@ -214,11 +197,7 @@ def log1p(x: ExprT) -> ExprT:
 
 
 def _minus_log1p_series(x: ExprT) -> ExprT:
-    """Return ``x - log(1 + x)`` for small ``x``.
-
-    With ``s = x / (2 + x)``, ``log(1 + x)`` is ``2 (s + s^3 / 3 + s^5 / 5 + ...)``, which needs
-    half the terms of the series in ``x``, and ``x - 2 s`` is ``x s``.
-    """
+    """Return ``x - log(1 + x)``, where ``log(1 + x) = 2 (s + s^3 / 3 + s^5 / 5 + ...)``."""
     s = x / (2 + x)
     square = s * s
     series: ExprT = library(x).lit(1 / (2 * _SERIES_TERMS + 1))
@@ -252,10 +231,7 @@ def _harmonic_of_many(n: ExprT) -> ExprT:
 
 
 def rounding(*, weighted: bool) -> pl.Expr | float:
-    """Return by how much sums may be rounded, relative to their size; 0 for counts.
-
-    Each of the ``n_terms`` additions, in either of two sums, rounds by at most half the last digit.
-    """
+    """Return by how much sums may be rounded, relative to their size; 0 for counts."""
     # A number, and a column of floats: Polars before 1.43 fails where a plan twice uses what is a
     # literal, as are ``1 + pl.lit(0.0)`` and the 1 that is added to an integer times 0.1.
     return rounding_of(pl.col("n_terms").cast(pl.Float64)) if weighted else 0.0
@@ -289,7 +265,6 @@ def unsigned_zero(value: ExprT, dtype: pl.DataType) -> ExprT:
 
 
 def without_nan(value: ExprT, dtype: pl.DataType) -> ExprT:
-    """Return a column with null for NaN."""
     return value.fill_nan(None) if dtype.is_float() else value
 
 

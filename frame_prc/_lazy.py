@@ -1,9 +1,8 @@
 """Building blocks of query plans: frames computed once, joins, and steps in Python.
 
-A step in Python needs the interpreter's lock. On a thread of the Polars pool it may wait for a
-thread that holds the lock and waits for the pool, as ``to_pandas`` does, and once every thread of
-the pool waits like this they deadlock. So plans of eager frames have no step in Python, and in
-those of lazy frames joins and concatenations compute their inputs in turn, on the caller's thread.
+A step in Python needs the interpreter's lock. If every thread of the Polars pool waits for one that
+holds it and waits for the pool, as in ``to_pandas``, they deadlock. So plans of eager frames have
+no such step, and in lazy ones joins and concatenations compute their inputs in turn, on one thread.
 """
 
 from __future__ import annotations
@@ -38,10 +37,7 @@ def join(left: FrameT, right: FrameT, **how: Any) -> FrameT:
 
 
 def concat(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
-    """Stack frames in their common dtypes, computed one after the other.
-
-    If the plan needs no order afterwards, for instance before a sort, Polars keeps none.
-    """
+    """Stack frames in their common dtypes, in turn; before a sort Polars may keep no order."""
     return pl.concat(frames, how="vertical_relaxed", parallel=False)
 
 
@@ -98,10 +94,7 @@ def parts_by(frame: pl.DataFrame, keys: Sequence[str]) -> list[pl.DataFrame]:
 
 
 def in_order(values: pl.Expr) -> pl.Expr:
-    """Return the sum of the values of a group, added up in their order.
-
-    The sum of a group of floats differs between calls in the last digit, that of a list does not.
-    """
+    """Return the sum of the values in their order: that of a group differs in the last digit."""
     return values.implode().list.sum()
 
 
@@ -111,7 +104,6 @@ def mean_in_order(values: pl.Expr) -> pl.Expr:
 
 
 def key_names(count: int) -> list[str]:
-    """Return the internal names of the keys, given their number."""
     return [f"key_{i}" for i in range(count)]
 
 

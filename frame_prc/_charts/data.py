@@ -15,7 +15,7 @@ from frame_prc._curves.logit_intervals import BELIEVED, limits_of_share, moments
 from frame_prc._execution import has_numpy
 from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
-from frame_prc._ranking.bins import count_bins
+from frame_prc._ranking.ranking import count_bins
 from frame_prc._ranking.running_sums import CLUSTER_SUMS
 from frame_prc._request import specs
 from frame_prc._request.options import compared_at
@@ -27,8 +27,8 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.areas import AveragePrecision
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.curves import RecallGrid
+from frame_prc._tables.heterogeneity import Shrunken
 from frame_prc._tables.operating_points import OperatingPoints
-from frame_prc._tables.shrunk import Shrunken
 from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError
 

@@ -1,8 +1,7 @@
 """Areas under the curve: one formula per method, over the steps at which recall grows.
 
-A step leads from a point with ``tp_a`` true positives to the next one with more, ``tp``. Its area
-is that between the counts ``low`` and ``high``, which are ``tp_a`` and ``tp`` unless
-``recall_range=`` cuts them. ``col`` is that of the library.
+A step leads from a point with ``tp_a`` true positives to the next one with more, ``tp``; its area
+is that between ``low`` and ``high``, which ``recall_range=`` may cut.
 """
 
 from __future__ import annotations
@@ -62,7 +61,6 @@ def step_shortfall(col: Col) -> Any:
 
 
 def interpolated_shortfall(col: Col) -> Any:
-    """Return how much a step of the whole interpolated curve falls short of precision 1."""
     fp_a = col("fp_a")
     return _along_step(col, fp_a, (col("fp") - fp_a) / col("added"))
 
@@ -70,12 +68,9 @@ def interpolated_shortfall(col: Col) -> Any:
 def _along_step(col: Col, low: Any, share: Any) -> Any:
     """Integrate the share of one class while TP and FP grow linearly.
 
-    For TP this is precision (Davis & Goadrich 2006, Keilwagen 2014), for FP 1 minus precision;
-    ``low`` is the count of the class where the area starts, and ``share`` how much of the rows that
-    the step adds are of the class. With Q = TP + FP and s = dTP/dQ the
-    area below precision is ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from the point (TP, Q), with
-    x = dQ/Q. This is the published form, arranged so that nothing cancels in a step that is small
-    relative to Q.
+    For TP this is precision (Davis & Goadrich 2006, Keilwagen 2014), for FP 1 minus precision. With
+    Q = TP + FP, s = dTP/dQ and x = dQ/Q the area is ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from
+    the point (TP, Q): the published form, arranged so that nothing cancels in small steps.
     """
     retrieved = col("retrieved")
     area = col("slope") * (low * col("log_growth") + share * retrieved * col("curved"))
@@ -105,14 +100,12 @@ def _envelope(col: Col) -> Any:
 
 
 def _roc(col: Col) -> Any:
-    """Return the share of pairs that the positives of a step rank right; ties count half."""
     negatives = col("negatives")
     above = (negatives - col("fp")) + (negatives - col("fp_a"))
     return (col("high") - col("low")) / col("positives") * (above / negatives / 2)
 
 
 def ends(col: Col, recall_range: tuple[float, float] | None) -> dict[str, Any]:
-    """Return the ends of the area of a step: ``low`` and ``high``."""
     tp_a, tp = col("tp_a"), col("tp")
     if recall_range is None:
         return {"low": tp_a, "high": tp}
@@ -132,7 +125,6 @@ def has_area(col: Col, method: Method, *, calibrated: bool) -> Any:
 
 
 def precision_before(col: Col, start: Start) -> Any:
-    """Return the precision at the point before a step."""
     tp_a, fp_a = col("tp_a"), col("fp_a")
     lib = library(tp_a)
     at_start = {"one": lib.lit(1.0), "first": precision(col("tp"), col("fp")), None: lib.lit(None)}
@@ -178,9 +170,7 @@ _ENDS = ("tp_a", "fp_a", "tp", "fp")
 def _grid_area(steps: int, *, weighted: bool) -> pl.Expr:
     """Average the envelope over the recalls 0, 1/steps, ..., 1.
 
-    Counts are compared with the grid exactly, as ``steps * TP >= k * positives``; with a grid of
-    floats some recalls that lie on it would be missed. Sums of weights are compared with a
-    tolerance for their rounding.
+    Counts are compared exactly, as ``steps * TP >= k * positives``, weights with a tolerance.
     """
 
     def reached(tp: pl.Expr) -> pl.Expr:
@@ -203,8 +193,7 @@ def _whole(amount: pl.Expr) -> pl.Expr:
 def _gain_area() -> pl.Expr:
     """Return the trapezoid of precision gain over recall gain (Flach & Kull 2015).
 
-    It is null for steps that begin at a recall gain below 0, which add nothing, but for the one in
-    which recall gain passes 0: see :func:`_gain_across_zero`.
+    It is null for steps that begin at a recall gain below 0: see :func:`_gain_across_zero`.
     """
     positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
     width = positives / negatives * (positives / _TP_A) * ((_TP - _TP_A) / _TP)
@@ -216,11 +205,7 @@ def _gain_area() -> pl.Expr:
 
 
 def _gain_across_zero() -> pl.Expr:
-    """Return the area from recall gain 0 to the end of the step in which it passes 0.
-
-    The numerator of precision gain at 0 is interpolated from those of both ends of the step, so
-    that nothing cancels.
-    """
+    """Return the area from recall gain 0 to the end of the step in which it passes 0."""
     positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
     tp_a, fp_a, tp, fp = (pl.col(f"{name}_across") for name in _ENDS)
     recall_a = gain_over(tp_a, positives - tp_a, positives, negatives)
@@ -241,7 +226,6 @@ def _gain_across_zero() -> pl.Expr:
 def sized_areas(
     ranking: Ranking, calibration: Calibration | None = None, top: Top | None = None
 ) -> pl.LazyFrame:
-    """Return keys, sizes, average precision, and the counts of dropped rows."""
     areas = area_of(ranking, "step", calibration, top)
     area = _normalised(pl.col("step"), top).alias(AVERAGE_PRECISION)
     table = areas.select("segment", *_SIZES, area, *kept_of(calibration))
@@ -255,7 +239,6 @@ def area_of(
     top: Top | None = None,
     **aggregates: pl.Expr,
 ) -> pl.LazyFrame:
-    """Return ``segment, positives, negatives``, an area, its reference, and other aggregates."""
     grown = ranking.rows.windowed(steps(ranking, [method], calibration=calibration, top=top))
     kept, weighted = kept_of(calibration), ranking.rows.columns.weighted
     found = {**kept, **aggregates}
@@ -263,15 +246,12 @@ def area_of(
 
 
 def shortfall_of(step: Callable[[Col], Any]) -> pl.Expr:
-    """Return how much an area falls short of 1, from how much each of its steps does."""
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
     return total(pl.when(~_OPENS).then(step(pl.col))) + never
 
 
 @dataclass(frozen=True)
 class AreaSpec:
-    """Which areas are computed, and of which part of the curve."""
-
     methods: Sequence[Method]
     start: Start = "one"
     recall_range: tuple[float, float] | None = None
@@ -296,7 +276,6 @@ class AreaSpec:
         return set(self.methods) <= _END_METHODS and not _cuts_ties(self.top)
 
     def of(self, ranking: Ranking, calibration: Calibration | None) -> pl.LazyFrame:
-        """Return ``segment``, sizes, the reference prevalence of a calibration, ``method, auc``."""
         grown = steps(ranking, self.methods, self.start, self.recall_range, calibration, self.top)
         if {*self.methods} != {"step"}:  # the others need fills or windows
             grown = ranking.rows.windowed(grown)
@@ -329,7 +308,6 @@ class AreaSpec:
 
 
 def kept_of(calibration: Calibration | None) -> dict[str, pl.Expr]:
-    """Return what is kept of a segment beside its areas."""
     return {} if calibration is None else {REFERENCE: pl.col(REFERENCE).first()}
 
 
@@ -341,7 +319,6 @@ def areas_of(
     calibrated: bool = False,
     **aggregates: pl.Expr,
 ) -> pl.LazyFrame:
-    """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
     areas = [_of_step(method, weighted=weighted) for method in methods]
     totals, sums = [pl.col("positives", "negatives").first()], map(_sum, methods)
     if "gain" in methods:
@@ -396,7 +373,6 @@ def steps(
     calibration: Calibration | None = None,
     top: Top | None = None,
 ) -> pl.LazyFrame:
-    """Return the steps at which true positives grow, and the rows that open each segment."""
     grown = growing(ranking, methods, top)
     if calibration is not None:
         grown = calibrated(with_reference(cached(grown), ranking, calibration))
@@ -404,7 +380,6 @@ def steps(
 
 
 def growing(ranking: Ranking, methods: Sequence[Method], top: Top | None = None) -> pl.LazyFrame:
-    """Return the same steps without what the areas need beside the counts."""
     only_hits = set(methods) <= _END_METHODS and not _cuts_ties(top)
     grown = running(ranking, HITS if only_hits else STEPS).filter(ranking.retrieved())
     if only_hits:
@@ -434,9 +409,9 @@ def _cuts_ties(top: Top | None) -> bool:
 def _with_expected_step(grown: pl.LazyFrame, most: int) -> pl.LazyFrame:
     """Cut the tie that does not fit to the rows that do, of which any are equally likely.
 
-    Their number of positives is hypergeometric (McSherry & Najork 2008). If it is h, the step adds
-    ``h / P * (tp_a + h) / most``. The counts at its end are replaced by those of a step that adds
-    the mean of that, with the mean of h; they need not be whole.
+    Their number of positives h is hypergeometric (McSherry & Najork 2008), and the step adds the
+    mean of ``h / P * (tp_a + h) / most``: its counts become those of a step that does, with the
+    mean h.
     """
     before = _TP_A + _FP_A
     rows, hits, fits = _TP + _FP - before, _TP - _TP_A, most - before
@@ -454,7 +429,6 @@ def _with_expected_step(grown: pl.LazyFrame, most: int) -> pl.LazyFrame:
 
 
 def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:
-    """Divide by the positives that fit into the top rows, not by all, where that is asked for."""
     if top is None or top.normaliser == "positives":
         return area
     attainable = pl.min_horizontal(_POSITIVES, pl.lit(top.count))
@@ -467,7 +441,6 @@ def with_heights(
     start: Start = "one",
     recall_range: tuple[float, float] | None = None,
 ) -> pl.LazyFrame:
-    """Add the ends of each step, and what else the methods need."""
     grown = grown.with_columns(**ends(pl.col, recall_range))
     if "trapezoid" in methods:
         grown = grown.with_columns(precision_a=precision_before(pl.col, start))
@@ -502,12 +475,9 @@ def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
 def bounds_of_tie(col: Col, *, weighted: bool) -> Iterator[dict[str, Any]]:
     """Yield the columns of the least and the most that a tie can add, one after the other.
 
-    A tie has sums ``tp`` and ``fp`` at its end, ``tp_a`` and ``fp_a`` before it, and ``positives``.
-
-    The least is that of all its negatives first, then its positives one by one. The j-th positive
-    then adds ``(T + j) / (T + j + F)``, with T true positives before the tie and F false positives
-    at its end. An integral bounds the sum over j from below: from T + 1/2 for rows, as 1/x is
-    convex, and from T for weights, which can be divided without limit.
+    The least is that of its negatives first: the j-th positive adds ``(T + j) / (T + j + F)``, with
+    T true positives before and F false ones at the end. An integral bounds their sum from below:
+    from T + 1/2 for rows, as 1/x is convex, and from T for weights, which divide without limit.
     """
     fp, gain = col("fp"), col("tp") - col("tp_a")
     start = col("tp_a") + (0.0 if weighted else 0.5)
@@ -527,7 +497,6 @@ def bounds_of_tie(col: Col, *, weighted: bool) -> Iterator[dict[str, Any]]:
 
 
 def rank_expression(positive: pl.Expr, score: pl.Expr, *, ascending: bool) -> pl.Expr:
-    """Return the average precision of a group, the mean ratio of two ranks over its positives."""
     found = score.filter(positive).rank("max", descending=not ascending)
     retrieved = score.rank("max", descending=not ascending).filter(positive)
     return (found / retrieved).mean()
@@ -536,7 +505,6 @@ def rank_expression(positive: pl.Expr, score: pl.Expr, *, ascending: bool) -> pl
 def weighted_expression(
     positive: pl.Expr, score: pl.Expr, weight: pl.Expr, *, ascending: bool
 ) -> pl.Expr:
-    """Return the weighted average precision of a group, from sums over its sorted scores."""
     ranked = score.sort(descending=not ascending)
     ends_tie = (ranked != ranked.shift(-1)).fill_null(value=True)
 

@@ -1,8 +1,6 @@
 """Calibration: points of a segment as they would be at another prevalence (Siblini et al. 2020).
 
-At the reference prevalence each negative counts as ``positives / negatives`` times the odds of a
-negative there. So calibrated areas are areas of scaled false positives, and what calibrated
-decisions count are rows with other weights.
+There each negative counts as ``positives / negatives`` times the odds of a negative.
 """
 
 from __future__ import annotations
@@ -44,11 +42,9 @@ def calibrated(referred: Any, lib: Any = pl) -> Any:
 def with_reference(
     points: pl.LazyFrame, ranking: Ranking, calibration: Calibration
 ) -> pl.LazyFrame:
-    """Add ``reference_odds, reference_prevalence``; these are of all rows, if not given.
+    """Add ``reference_odds``, those of a negative, and ``reference_prevalence``.
 
-    ``points`` have a row that opens each segment; the odds are those of a negative. Points are read
-    twice, so they are to be cached, and once: Polars 1.41 loses columns of a frame that is cached
-    twice.
+    Points are read twice, so they are to be cached, but once: Polars 1.41 loses columns otherwise.
     """
     if calibration.given is not None:
         keyed = ranking.segments.table.select("segment", *ranking.rows.keys)
@@ -56,9 +52,7 @@ def with_reference(
         return segment_join(points, found.select("segment", *_reference_at(PREVALENCE)))
     if calibration.odds is not None:
         prevalence = pl.lit(calibration.prevalence, pl.Float64)
-        return points.with_columns(
-            reference_odds=pl.lit(calibration.odds), reference_prevalence=prevalence
-        )
+        return points.with_columns(_reference(pl.lit(calibration.odds), prevalence))
     model = ranking.rows.model_keys
     segments, reference = ranking.segments.table.select("segment", *model), calibration.table
     if reference is None:
@@ -70,9 +64,8 @@ def with_reference(
 def highest_odds() -> pl.Expr:
     """Return the odds of a negative where positives are most frequent, and at least 1.
 
-    Areas calibrated down are biased where negatives are few, so segments are compared at the
-    highest of their prevalences. Three rows of one class do not set it: a segment needs 20 rows in
-    effect of each, ``n_effective`` and ``n_negative``, unless none has them.
+    Areas calibrated down are biased where negatives are few. A segment with fewer than 20 effective
+    rows of a class does not set it, unless none has them.
     """
     odds = _NEGATIVES / _POSITIVES
     has_both = (_POSITIVES > 0) & (_NEGATIVES > 0)
@@ -84,19 +77,19 @@ def highest_odds() -> pl.Expr:
 def reference_of_models(
     segments: pl.LazyFrame, calibration: Calibration, model: list[str]
 ) -> pl.LazyFrame:
-    """Return the key of each model, if there is one, and its reference, from its segments."""
     if calibration.highest:
-        found = reference_of(highest_odds())
-    else:
-        found = _of_all(in_order(_POSITIVES), in_order(_NEGATIVES))
-    return aggregated(segments, model, *found)
+        odds = highest_odds()
+        return aggregated(segments, model, *_reference(odds, 1 / (1 + odds)))
+    positives, negatives = in_order(_POSITIVES), in_order(_NEGATIVES)
+    n = positives + negatives
+    prevalence = pl.when(n > 0).then(positives / n)
+    return aggregated(segments, model, *_reference(negatives / positives, prevalence))
 
 
 def deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]:
     """Return rows with the weights that they have at a reference prevalence, and their scales.
 
-    A segment has as much weight as before, in other proportions of its classes. One without rows of
-    a class stays as it is. The scales are a table by key, with the reference.
+    A segment keeps its weight, in other proportions of its classes, unless it lacks one.
     """
     if calibration.given is not None:
         return _deployed(rows, calibration)
@@ -126,7 +119,6 @@ def _deployed(rows: Rows, calibration: Calibration) -> tuple[Rows, pl.LazyFrame]
 
 
 def scales_of(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
-    """Return what a positive and a negative of each segment weigh at its reference."""
     counts = {"positives": pl.col("pos"), "negatives": pl.col("neg")}
     amounts = counts if rows.has_counts else amounts_of_classes(rows.weight)
     sums = {name: in_order(amount.cast(pl.Float64)) for name, amount in amounts.items()}
@@ -140,7 +132,8 @@ def scales_of(rows: Rows, calibration: Calibration) -> pl.LazyFrame:
         reference = reference_of_models(segments, calibration, rows.model_keys)
         referred = left_join(segments, reference, rows.model_keys)
     else:
-        referred = segments.with_columns(reference_of(pl.lit(calibration.odds)))
+        odds = pl.lit(calibration.odds)
+        referred = segments.with_columns(_reference(odds, 1 / (1 + odds)))
     n, positives = _POSITIVES + _NEGATIVES, pl.col(REFERENCE)
     shares = (positives / _POSITIVES, positives * pl.col("reference_odds") / _NEGATIVES)
     has_both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
@@ -157,7 +150,7 @@ def same_reference(
 ) -> Calibration:
     """Return what calibrates other rows of a model to the reference of its ``segments``.
 
-    If these are computed, it is a number where models have the same: what that makes is kept.
+    If these are computed, it is a number where models have the same.
     """
     if computed:
         known = segments.select(pl.col(REFERENCE).drop_nulls().unique()).collect().to_series()
@@ -170,7 +163,6 @@ def same_reference(
 
 
 def amounts_of_classes(weight: pl.Expr) -> dict[str, pl.Expr]:
-    """Return how much of each class a row is."""
     return {
         "positives": pl.when("truth").then(weight).otherwise(0.0),
         "negatives": pl.when("truth").then(0.0).otherwise(weight),
@@ -178,25 +170,20 @@ def amounts_of_classes(weight: pl.Expr) -> dict[str, pl.Expr]:
 
 
 def at_prevalence_of(rows: pl.LazyFrame, weight: pl.Expr) -> Calibration | None:
-    """Return the calibration to the prevalence of rows that are read now, if any is positive."""
     sums = {name: one.sum() for name, one in amounts_of_classes(weight).items()}
     pos, neg = rows.select(**sums).collect().row(0)
     return Calibration(pos / (pos + neg), neg / pos) if pos else None
 
 
+def _reference(odds: pl.Expr, prevalence: pl.Expr) -> list[pl.Expr]:
+    return [odds.alias("reference_odds"), prevalence.alias(REFERENCE)]
+
+
 def _reference_at(name: str) -> list[pl.Expr]:
-    """Return the columns of a reference, from its prevalence in a column."""
-    prevalence = pl.col(name)
-    return [((1 - prevalence) / prevalence).alias("reference_odds"), prevalence.alias(REFERENCE)]
-
-
-def reference_of(odds: pl.Expr) -> list[pl.Expr]:
-    """Return the columns of a reference with these odds of a negative."""
-    return [odds.alias("reference_odds"), (1 / (1 + odds)).alias(REFERENCE)]
+    return _reference((1 - pl.col(name)) / pl.col(name), pl.col(name))
 
 
 def effective_numbers(*, squares: bool) -> dict[str, pl.Expr]:
-    """Return the effective numbers of rows of each class; weighted rows have ``squares``."""
     classes = {"n_effective": "positives", "n_negative": "negatives"}
     if not squares:
         return {name: pl.col(column).cast(pl.Float64) for name, column in classes.items()}
@@ -204,12 +191,6 @@ def effective_numbers(*, squares: bool) -> dict[str, pl.Expr]:
         name: effective_number(pl.col(column), pl.col(f"{column}_squares"))
         for name, column in classes.items()
     }
-
-
-def _of_all(positives: pl.Expr, negatives: pl.Expr) -> list[pl.Expr]:
-    n = positives + negatives
-    prevalence = pl.when(n > 0).then(positives / n)
-    return [(negatives / positives).alias("reference_odds"), prevalence.alias(REFERENCE)]
 
 
 # --- what a frame of the caller says of segments -------------------------------------------------
@@ -233,7 +214,6 @@ def joined(
 
 
 def prevalences(segments: pl.LazyFrame, frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Return segments with the prevalence that a frame gives each of them."""
     schema, keys = frame.collect_schema(), rows.columns.result_keys
     allowed = f"a column {PREVALENCE!r} and keys: {', '.join(map(repr, keys)) or 'none here'}"
     if PREVALENCE not in schema or not schema[PREVALENCE].is_numeric():
@@ -276,7 +256,6 @@ def _wrong(count: int, segment: object, value: float | None) -> DataError:
 
 
 def _common(name: str, ours: pl.DataType, theirs: pl.DataType, role: str) -> pl.DataType:
-    """Return the dtype in which a key of both frames is compared."""
     if ours == theirs:
         return ours
     if ours.is_integer() and theirs.is_integer():

@@ -1,4 +1,4 @@
-"""The curve: one point per segment and distinct score, with its precision and recall."""
+"""The curve: one point per segment and distinct score; and the counts that it is made of."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ from frame_prc._formulas import (
     recall,
     recall_gain,
 )
-from frame_prc._lazy import cached, key_names, named, over
-from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import CORNERS, TIES, Points, running
-from frame_prc._request.roles import check_option
+from frame_prc._lazy import cached, concat, join, key_names, named, over
+from frame_prc._ranking.ranking import Ranking, count_bins, rank
+from frame_prc._ranking.running_sums import CORNERS, TIES, Points, counts_at_ties, running
+from frame_prc._request.roles import THRESHOLD, check_option
 from frame_prc._request.specs import Calibration, Keep, Start
-from frame_prc._request.values import Bins
-from frame_prc._rows.columns import is_whole
+from frame_prc._request.values import ABOVE, BELOW, Bins
+from frame_prc._rows import checks as value_checks
+from frame_prc._rows.columns import Column, Columns, is_whole
 from frame_prc._rows.rows import Rows
+from frame_prc._rows.rules import SQUARES, SUMS, required_rule
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
@@ -48,13 +50,9 @@ _HIT, _KEPT = pl.col("hit"), pl.col("kept")
 def thin(points: pl.LazyFrame, most: int) -> pl.LazyFrame:
     """Keep at most ``most`` points of each segment, about evenly spaced along its curve.
 
-    The row that opens a segment counts as one of them.
-
-    The steps at which recall grows are cut into stretches of equal length, measured as the change
-    of precision plus that of recall, and the last step of each stretch is kept: within a stretch
-    precision varies by no more than its length. The start, the end, and the first highest and
-    lowest precision are kept too. ``precision_error`` is the largest vertical distance between the
-    steps drawn through all points and those drawn through the points kept.
+    The steps at which recall grows are cut into stretches of equal change of precision plus recall,
+    and the last step of each is kept, with the start, the end, and the extremes of precision.
+    ``precision_error`` is the largest vertical distance between the steps before and after.
     """
     hit = ~_OPENS & (_TP.shift(1) < _TP)
     enough = pl.len().over("segment") <= most
@@ -78,7 +76,6 @@ def _is_extreme() -> pl.Expr:
 
 
 def _length() -> pl.Expr:
-    """Return the distance from the point before, vertical plus horizontal."""
     across = (_RECALL - _RECALL.shift(1)).fill_null(0.0)
     # The precision of the start is a convention, so the distance from it does not count.
     down = pl.when(~_OPENS.shift(1)).then((_PRECISION - _PRECISION.shift(1)).abs()).fill_null(0.0)
@@ -87,7 +84,6 @@ def _length() -> pl.Expr:
 
 
 def _error() -> pl.Expr:
-    """Return the largest distance between a step and the one drawn in its place."""
     drawn = pl.when(_KEPT & ~_OPENS).then(_PRECISION).backward_fill()
     error = pl.when(_HIT).then((_PRECISION - drawn).abs())
     return error.max().over("segment").fill_null(0.0).alias("precision_error")
@@ -105,10 +101,7 @@ _ODDS = pl.col("reference_odds")
 
 @dataclass(frozen=True)
 class Extras:
-    """Optional columns of a curve; ``level`` is that of the intervals of precision.
-
-    With ``deploys`` the calibrated precision is in place of the other one.
-    """
+    """Optional columns; ``deploys`` puts the calibrated precision in place of the other."""
 
     envelope: bool = False
     gain: bool = False
@@ -117,7 +110,6 @@ class Extras:
     deploys: bool = False
 
     def columns(self, *, clusters: bool = False) -> dict[str, pl.Expr]:
-        """Return the columns by name, in order."""
         columns: dict[str, pl.Expr] = {}
         if self.envelope:
             # The largest precision here or later (PASCAL VOC 2010, Detectron ``voc_ap``).
@@ -143,7 +135,6 @@ class Extras:
         return columns
 
     def referred(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return points with what the calibrated precision and its intervals need."""
         if self.calibration is None:
             return points
         points = with_reference(cached(points), ranking, self.calibration)
@@ -152,8 +143,6 @@ class Extras:
 
 @dataclass(frozen=True)
 class Curve(Table):
-    """The curve of every segment: segments in key order, points in ranking order."""
-
     start: Start = "one"
     keep: Keep = "all"
     bins: Bins | None = None
@@ -162,12 +151,10 @@ class Curve(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         thinned = THINNED if isinstance(self.keep, int) else ()
         return tuple(dict.fromkeys((*CURVE, *self.extras.columns(), *thinned)))
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the curve of rows."""
         _check_interval(rows, self.extras)
         clusters = self.extras.level is not None and rows.clustered
         rows = rows.by_threshold()
@@ -191,7 +178,6 @@ class Curve(Table):
 
 
 def _check_interval(rows: Rows, extras: Extras) -> None:
-    """Raise if an interval of precision is wanted for sums of weights, or rows in strata."""
     if extras.level is not None:
         rows.check_no_strata("the interval of a curve")
         if rows.clustered and extras.calibration is not None:
@@ -214,10 +200,7 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
 
 
 def points(ranking: Ranking, keep: Keep = "all", at: pl.Series | None = None) -> pl.LazyFrame:
-    """Return one point per score and one that opens each segment, with the segment's totals.
-
-    Or only those ``at`` some places of the sorted rows.
-    """
+    """Return a point per score, or only ``at`` places of the sorted rows, and those that open."""
     wanted = TIES if keep == "all" else CORNERS
     if at is not None:
         wanted = Points(at=at)
@@ -274,9 +257,7 @@ _HINT = "give truth= and score= to draw rows, or pos=, neg= and score= to draw c
 class CurveFrame:
     """A curve, and the counts it was made from: ``key_0, key_1, ...``, ``threshold, pos, neg``.
 
-    ``points`` has the caller's columns, in drawing order; ``keys`` are the caller's names of the
-    keys, ``start`` is the start point of the segments, and ``error`` is the largest error of a
-    thinned curve, otherwise ``None``.
+    ``points`` has the caller's columns, in drawing order, ``keys`` the caller's names.
     """
 
     points: pl.DataFrame
@@ -315,7 +296,6 @@ def is_curve(roles: Mapping[str, object]) -> bool:
 
 
 def check_unused(**given: object) -> None:
-    """Raise if a parameter is given that a curve has no use for."""
     for name, value in given.items():
         default = value if name in _OF_CURVES else _DEFAULTS.get(name)
         if type(value) is not type(default) or value != default:
@@ -327,7 +307,6 @@ def check_unused(**given: object) -> None:
 
 
 def curve_keys(schema: pl.Schema) -> list[str]:
-    """Return the columns before ``threshold``, if the frame has all columns of a curve."""
     for name in CURVE:
         if name not in schema:
             raise ColumnError(
@@ -396,7 +375,6 @@ def _before(name: str, by: list[str]) -> pl.Expr:
 
 
 def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Return the counts each point adds, and those that no threshold reaches, at threshold null."""
     retrieved = points.select(
         *by,
         "threshold",
@@ -411,9 +389,148 @@ def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def _start(points: pl.DataFrame, *, ascending: bool) -> Start:
-    """Return the start point: at precision 1, at that of the first real point, or none."""
     infinity = -_INFINITY if ascending else _INFINITY
     opening = points.filter(pl.col("tp") + pl.col("fp") == 0, pl.col("threshold") == infinity)
     if opening.is_empty():
         return None
     return "one" if (opening["precision"] == 1).all() else "first"
+
+
+# --- counts: positives and negatives at each score, or in each bin; they can be added ----------
+
+ADDABLE = (*SUMS, *SQUARES)
+BOUNDS = (THRESHOLD, BELOW, ABOVE)  # a bin has two of them, an exact count the threshold alone
+
+
+@dataclass(frozen=True)
+class Counts(Table):
+    """One row per segment and distinct score, or bin that is not empty, in ranking order."""
+
+    bins: Bins | None = None
+    squares: bool = False
+    counts_dropped = False
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        bounds = (THRESHOLD,) if self.bins is None else (THRESHOLD, self.bins.other_end)
+        return (*bounds, *SUMS, *(SQUARES if self.squares else ()))
+
+    @property
+    def reserved(self) -> Sequence[str]:
+        return (*BOUNDS, *ADDABLE)
+
+    def check(self, columns: Columns) -> None:
+        if self.squares and columns.lacks_squares:
+            raise OptionError(
+                "squares=True cannot be computed from sums of weights in pos= and neg=",
+                "rows with weight=, or pos_squares= and neg_squares= beside the sums",
+                columns.count_hint,
+                shell_hint=None,
+            )
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        self.check(rows.columns)
+        squares = self.squares and rows.columns.needs_squares
+        if self.bins is None:
+            ranking = rank(rows, squares=squares)
+            counts = counts_at_ties(ranking).with_columns(threshold="score")
+            counts = ranking.segments.with_keys(counts)
+        else:
+            counts = _binned(rows, self.bins, squares=squares)
+        if self.squares and not squares:
+            # Each row counts as one, so the counts are also the sums of squares.
+            counts = counts.with_columns(pos_squares="pos", neg_squares="neg")
+        return counts
+
+
+def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
+    counted = count_bins(rows, bins, squares=squares).frame
+    filled = counted.filter(pl.col("pos") + pl.col("neg") > 0)
+    bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
+    return join(filled, bounds, on="score", how="left", maintain_order="left")
+
+
+def merge(
+    frames: Sequence[pl.LazyFrame], *, ascending: bool = False, in_memory: bool
+) -> pl.LazyFrame:
+    schemas = [frame.collect_schema() for frame in frames]
+    check_frames(schemas)
+    names = schemas[0].names()
+    amounts = [name for name in names if name in ADDABLE]
+    # A sum of Float32 would lose counts of one beside millions.
+    exact = [pl.col(name).cast(pl.Float64) for name in amounts if schemas[0][name] == pl.Float32]
+    groups = [name for name in names if name not in ADDABLE]
+    columns = list(map(named, names))
+    rows = cached(concat([frame.select(columns) for frame in frames]).with_columns(exact))
+    added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
+    keys = [name for name in groups if name not in BOUNDS]
+    added = value_checks.with_checks(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
+    for ends in ((THRESHOLD, BELOW), (ABOVE, THRESHOLD)):
+        if {*ends} <= {*names}:
+            added = value_checks.with_bin_checks(added, rows, ends, [], in_memory=in_memory)
+    return _ordered(added, list(map(named, keys)), ascending=ascending).select(columns)
+
+
+def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr], *, ascending: bool) -> pl.LazyFrame:
+    """Return counts by key, then threshold; those never retrieved, without one, are last."""
+    is_key = [*(True for _ in keys), False]
+    descends = [not (key or ascending) for key in is_key]
+    nulls_last = [not key for key in is_key]
+    return table.sort(*keys, "threshold", descending=descends, nulls_last=nulls_last)
+
+
+def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[value_checks.Check]:
+    columns = {name: Column(pl.col(name), name, schema[name]) for name in amounts}
+    checks = [
+        check
+        for name, column in columns.items()
+        for check in value_checks.amount_checks(name, column)
+    ]
+    hint = "counts(...) never leaves them null"
+    known = [required_rule(name, c, pl.col(name), hint) for name, c in columns.items()]
+    checks.append(value_checks.missing_check(known))
+    return [*checks, *([value_checks.threshold_check()] if schema["threshold"].is_float() else [])]
+
+
+def check_frames(schemas: Sequence[pl.Schema]) -> None:
+    for number, schema in enumerate(schemas, start=1):
+        _check_counts(schema, number)
+        _check_alike(schema, schemas[0], number)
+
+
+def _check_counts(schema: pl.Schema, number: int) -> None:
+    counts = Counts().outputs
+    lacking = [name for name in counts if name not in schema]
+    if lacking:
+        raise ColumnError(
+            f"frame {number} has no column {lacking[0]!r}",
+            f"counts, with columns {', '.join(map(repr, counts))} after the keys",
+            "counts(...) makes such a frame from rows",
+        )
+    for name in (*BOUNDS, *ADDABLE):
+        if name in schema and not schema[name].is_numeric():
+            raise ColumnError(
+                f"column {name!r} of frame {number} has dtype {schema[name]}",
+                "a numeric column",
+                f"cast it, for example with pl.col({name!r}).cast(...)",
+            )
+
+
+def _check_alike(schema: pl.Schema, first: pl.Schema, number: int) -> None:
+    if set(schema) != set(first):
+        other = sorted(set(schema) ^ set(first))
+        raise ColumnError(
+            f"frame {number} and frame 1 differ in columns {', '.join(map(repr, other))}",
+            "counts by the same keys, all of them binned or none",
+        )
+    for name, dtype in first.items():
+        if schema[name] != dtype:
+            cast = "..." if pl.Enum not in (dtype, schema[name]) else "pl.String"
+            in_pandas = "" if cast == "..." else ", or in pandas with .astype(str)"
+            raise ColumnError(
+                f"column {name!r} has dtype {schema[name]} in frame {number} "
+                f"and {dtype} in frame 1",
+                "one dtype",
+                f"cast it, for example with pl.col({name!r}).cast({cast}){in_pandas}",
+                shell_hint=None,
+            )

@@ -46,10 +46,7 @@ ErrorT = TypeVar("ErrorT", bound=PrcError)
 
 @dataclass(frozen=True)
 class GivenThresholds:
-    """A frame of thresholds, or none: then rows have them in a column ``held``.
-
-    ``role`` is the parameter that they are given in.
-    """
+    """A frame of thresholds given in a parameter, or none: then rows have a column ``held``."""
 
     frame: pl.LazyFrame | None = None
     role: str = THRESHOLD
@@ -74,7 +71,6 @@ class GivenThresholds:
         )
 
     def one_each(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return ``segment, held``; raise if a segment has several thresholds."""
         given = self.of(ranking, first=0)
         repeated = pl.col("segment").is_duplicated()
         details = [pl.col("target").filter(repeated).min(), pl.col("target").filter(repeated).max()]
@@ -94,7 +90,6 @@ class GivenThresholds:
 
 
 def _targets(held: pl.Expr) -> list[pl.Expr]:
-    """Return the columns of the target that came with a threshold, or of the threshold itself."""
     own = pl.format("threshold={}", held.cast(pl.String).str.strip_suffix(".0"))
     text = pl.coalesce(pl.col("target").cast(pl.String), own, pl.lit("threshold"))
     number = text.str.extract(r"^[a-z_]+=(?:Top\()?([^(,=]*)(?:, ties='expected'\))?$")
@@ -113,7 +108,6 @@ def _targets(held: pl.Expr) -> list[pl.Expr]:
 
 
 def costs_of(target: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return the costs of a false positive and of a false negative in ``cost=(1, 10)``, or null."""
     costs = target.str.extract_groups(r"^cost=\(([^,]+), ([^,]+)\)$")
     fp, fn = (costs.struct[place].cast(pl.Float64, strict=False) for place in (0, 1))
     return fp, fn
@@ -125,10 +119,7 @@ def rounded(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
 
 
 def along_ranking(value: pl.Expr, ranking: Ranking) -> pl.Expr:
-    """Return scores, or thresholds, as numbers that ascend along the ranking.
-
-    A threshold retrieves the scores up to it.
-    """
+    """Return scores, or thresholds, which retrieve those up to it, as numbers in ranking order."""
     number = value.cast(pl.Float64)
     return number if ranking.rows.ascending else -number
 
@@ -188,7 +179,6 @@ def _of_frame(frame: pl.LazyFrame, ranking: Ranking, role: str) -> pl.LazyFrame:
 
 
 def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
-    """Raise unless the frame has a numeric threshold, and otherwise only keys and results."""
     if THRESHOLD not in schema:
         raise ColumnError(
             f"{role}= is a frame without a column 'threshold'",
@@ -231,7 +221,6 @@ def _check_frame(rows: Rows, schema: pl.Schema, role: str) -> None:
 
 
 def _with_direction(frame: pl.LazyFrame, rows: Rows, role: str) -> pl.LazyFrame:
-    """Return a frame that raises if its thresholds are for scores in the other direction."""
     schema, keys = frame.collect_schema(), rows.columns.result_keys
     if ASCENDING in schema and ASCENDING not in keys:
         if schema[ASCENDING] not in (pl.Boolean, pl.Null):

@@ -1,23 +1,14 @@
-"""Limits of shares, and what clustered or weighted rows tell of one.
+"""Limits of shares, and what clustered or weighted rows tell of one, in Polars or Narwhals.
 
-Columns are expressions of Polars or of Narwhals; ``col`` is that of the library.
-
-At a threshold let cluster c have TP_c true positives among Q_c retrieved rows, of TP among Q in
-all. The precision p = TP / Q is a ratio of sums over clusters, so its variance is, linearised,
+With TP_c true positives among Q_c retrieved rows of cluster c, the variance of p = TP / Q is
 
     V = m / (m - 1) * sum((TP_c - p Q_c)^2) / Q^2,    m = Q^2 / sum(Q_c^2)
 
-where m is the effective number of clusters. The interval at a given threshold goes by both. For the
-exact one at a chosen threshold, the rows tell as much as n independent ones if n / Q is the ratio
-of p (1 - p) / (Q - 1) to V. The variance is itself an estimate: n, at most Q, is divided by the
-square of the ratio of Student's t with m - 1 degrees of freedom to that with Q - 1 (Korn & Graubard
-1998, Survey Methodology 24:193). So if every row is a cluster, n is exactly Q.
-
-If p is 0 or 1, or there is a single cluster, V is 0 and does not tell how alike the rows of a
-cluster are. Then n is m, as if they were copies.
-
-With weights, TP_c and Q_c are sums of weights, and a row is a cluster unless clusters are given.
-Where Q counts rows, the number of rows takes its place.
+For exact limits the rows tell as much as n independent ones, where n / Q is the ratio of p (1 - p)
+/ (Q - 1) to V, divided by the square of the ratio of Student's t with m - 1 degrees of freedom to
+that with Q - 1 (Korn & Graubard 1998, Survey Methodology 24:193). If p is 0 or 1, or there is one
+cluster, n is m, as if rows were copies. With weights these are sums, and where Q counts rows the
+number of rows takes its place.
 """
 
 from __future__ import annotations
@@ -39,16 +30,11 @@ MOST_FLAGGED = 0.1
 # Statuses that say so: of positives, or of clusters that hold some; and those of either class.
 FEW_OF_POSITIVES = ("few_positives", "few_clusters")
 FEW = (*FEW_OF_POSITIVES, "few_negatives", "few_rows")
-# What limits take the bias to be, and a variance to be more: clusters may make these large.
-MOST_BIAS, OF_SQUARES = "most_bias", "of_squares"
 # Of a model whose scores have at most two values, as predictions have.
 FEW_SCORES = "few_scores"
 # Statuses of intervals and tests that can be believed.
 BELIEVED = ("ok", FEW_SCORES)
-# A measure of each segment, and 1 minus it.
-ESTIMATE, SHORTFALL = "estimate", "shortfall"
 INTERVAL = ("std_error", "ci_low", "ci_high")
-N_EFFECTIVE = "n_effective"  # positives, or clusters that have some
 RANDOM = "random_average_precision"
 RANDOM_SHORTFALL = "random_shortfall"
 
@@ -67,9 +53,8 @@ def limits_of(estimate: Any, shortfall: Any, factor: Any) -> dict[str, Any]:
 def limits_of_skewed(estimate: Any, shortfall: Any, half: Any) -> dict[str, Any]:
     """Return limits ``half`` away on the logit scale, and farther where few rows decide.
 
-    On this scale a share is skewed to the nearer of 0 and 1: that of k of many rows has a relative
-    error of ``1 / sqrt(k)``, and the square root of k is symmetric, not its logarithm. So that
-    limit is ``(1 - 2 share) half^2 / 4`` farther, at most twice as far.
+    The square root of a count is symmetric, not its logarithm: so the limit towards the nearer of 0
+    and 1 is ``(1 - 2 share) half^2 / 4`` farther, at most twice as far.
     """
     skew, beyond = shortfall - estimate, half * (half / 4).clip(upper_bound=1.0)
     to_low, to_high = (half + beyond * one.clip(lower_bound=0.0) for one in (skew, -skew))
@@ -82,9 +67,8 @@ def limits_of_share(
 ) -> dict[str, Any]:
     """Return the limits ``low, high`` of a share of hits: those of a measure that is one.
 
-    ``moments`` are its variance, and the effective numbers of what is independent and of trials
-    (see :func:`exact_limits`); of rows that count as one they follow from the share. Null without
-    rows, and where a single one is in effect all there is, or all are alike.
+    ``moments`` are its variance and the effective numbers of units and trials, if rows are not
+    alike.
     """
     n, lib = hits + misses, library(hits)
     share, rest = hits / n, misses / n
@@ -99,13 +83,10 @@ def limits_of_share(
 
 
 def student_quantile(number: Any, level: float) -> Any:
-    """Return the quantile of Student's t, since the standard error is itself an estimate.
+    """Return the quantile of Student's t with m - 1 degrees of freedom, times sqrt(m / (m - 1)).
 
-    With m effective positives it has m - 1 degrees of freedom. t uses m - 1 and our variance m; the
-    quantile is inflated by sqrt(m / (m - 1)). It is computed from the normal quantile by the
-    approximation of Wallace (1959, doi 10.1214/aoms/1177706095). With 8 or more degrees of freedom
-    this is within 0.1 % of Student's t at levels up to 95 %, and within 0.25 % at 99 %; with fewer
-    it is too wide, at 95 % by 4 % with 2 degrees and by 38 % with 1.
+    By Wallace (1959, doi 10.1214/aoms/1177706095): at 95 % within 0.1 % from 8 degrees on; with
+    fewer it is too wide, by 4 % with 2 and by 38 % with 1.
     """
     degrees = number - 1
     normal = normal_quantile(level) / wallace(degrees)
@@ -117,13 +98,9 @@ def exact_limits(
 ) -> tuple[Any, Any]:
     """Return limits with exact ones at 0 and 1, where the logit interval has no width.
 
-    They are the binomial limits for as many ``units`` that all fail or all succeed (Clopper &
-    Pearson 1934, doi 10.2307/2331986). Rows with a few errors cannot show a higher area than as
-    many rows without any: the lower limit is at most that of an area of 1. Near 1 the logit
-    interval alone is too narrow, as a positive that ranks far down may be missing by chance: of
-    200 positives with an area of .999, it covered 90 %, and with this limit 98 %. Positives
-    of a cluster need not fail together: ``trials`` is their number over what clusters multiply
-    the variance by. A mean of segments has no such number.
+    They are those of ``units`` that all fail or all succeed (Clopper & Pearson 1934, doi
+    10.2307/2331986). The lower limit is at most that of ``trials`` without errors: of 200 positives
+    with an area of .999 the logit interval covered 90 %, with this limit 98 %.
     """
     when = library(low).when
     alike, most = tail ** (1 / units), tail ** (1 / trials)
@@ -134,10 +111,7 @@ def exact_limits(
 
 
 def as_of_none(high: Any, trials: Any, tail: float) -> Any:
-    """Return the upper limit of a share, which is at least that of as many trials that all fail.
-
-    Of 60 positives with weights, a recall of .05 was covered in 89 %, and with this limit in 96 %.
-    """
+    """Return the upper limit, at least that of trials that all fail: it covered 96, not 89 %."""
     # As an exponential: Polars 1.41 fails where a plan shares the power with the other limits.
     lacks = 1 - (math.log(tail) / trials).exp() - high
     return high + lacks.clip(lower_bound=0.0).fill_null(0.0)
@@ -152,7 +126,6 @@ def status(
     of_both_classes: bool = False,
     fewest: float = FEW_POSITIVES,
 ) -> Any:
-    """Return the status, which says so if there are too few rows to trust the estimates."""
     is_ok, when = col("status") == "ok", library(col("status")).when
     found = col("status")
     if few_negatives is not None:
@@ -167,17 +140,15 @@ def status(
     return when(unknown).then(_text(col, "no_std_error")).otherwise(found)
 
 
-def status_of_share(col: Col, number: Any) -> Any:
-    """Return the status, which says so if a share rests on too few rows in effect."""
-    is_few = (col("status") == "ok") & (number < FEW_POSITIVES)
-    return library(number).when(is_few).then(_text(col, "few_rows")).otherwise(col("status"))
+def status_where(is_so: Any, reason: Any) -> Any:
+    """Return the status, with a reason in place of ``"ok"`` where something is so."""
+    lib = library(is_so)
+    text = lib.lit(reason) if isinstance(reason, str) else reason
+    return lib.when((lib.col("status") == "ok") & is_so).then(text).otherwise(lib.col("status"))
 
 
 def shows_spread(variance: Any, area: Any, shortfall: Any) -> Any:
-    """Return whether a variance is more than rounding errors.
-
-    Rows of one score, for instance, do not move a calibrated area, but for such errors.
-    """
+    """Return whether a variance is more than rounding errors, as of rows of one score."""
     return variance > ROUNDING_OF_VARIANCE * (area * shortfall) ** 2
 
 
@@ -186,7 +157,6 @@ def _text(col: Col, text: str) -> Any:
 
 
 def random_areas(positives: Any, negatives: Any, shares: Any, retrieved: Any) -> dict[str, Any]:
-    """Return the average precision of a random order of the labels, and 1 minus it."""
     n, when = positives + negatives, library(positives).when
     # Without negatives there is only one order of the labels.
     mixed = negatives > 0
@@ -226,12 +196,10 @@ def moments_of_clusters() -> tuple[pl.Expr, pl.Expr, pl.Expr]:
 def sums_of_units(units: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return what moments of points are made of, from sums of clusters.
 
-    ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
-    that they are of, ``tp_squares, fp_squares``, the squares of the weights of these, and
-    ``unseen``: how much a miss weighs, for points that have none. Where the prevalence is given,
-    these are all clusters, with their shares of both classes, and of what is retrieved of these:
-    how many of a class there are changes nothing. Then rows may tell more than they would by
-    themselves, but not more than unweighted ones do.
+    ``units`` have the ``keys`` of a point, ``tp, fp, rows``, their squares, and ``unseen``: how
+    much a miss weighs, for points without one. Where the prevalence is given these are all
+    clusters, with their shares of both classes, and rows may tell more than by themselves, as do
+    unweighted ones.
     """
     columns = units.collect_schema()
     is_given = SHARES_OF_CLASSES[0] in columns
@@ -281,10 +249,7 @@ def of_rows_at_prevalence(points: pl.LazyFrame, level: float) -> pl.LazyFrame:
 
 
 def sums_of_rows(points: pl.LazyFrame, *, is_given: bool) -> pl.LazyFrame:
-    """Add the same to points of rows in no clusters, from their sums of squares.
-
-    Where the prevalence is given these are the cells ``tp, fp, fn, tn``, otherwise the first two.
-    """
+    """Add the same for rows in no clusters; a given prevalence needs all four cells."""
     spread = _by_rows(pl.col("tp_squares"), pl.col("fp_squares"))
     squares = pl.col("tp_squares") + pl.col("fp_squares")
     sums = points.with_columns(sizes=squares / _RETRIEVED**2, spread=spread)
@@ -311,7 +276,6 @@ def sums_of_rows(points: pl.LazyFrame, *, is_given: bool) -> pl.LazyFrame:
 
 
 def with_moments(points: pl.LazyFrame, z: float) -> pl.LazyFrame:
-    """Add ``share`` (see :func:`share_of_sums`) and ``MOMENTS`` to sums over units of points."""
     is_given = "most" in points.collect_schema()
     most = pl.col("most") if is_given else 1.0
     variance = pl.col("spread")
@@ -327,7 +291,6 @@ def with_moments(points: pl.LazyFrame, z: float) -> pl.LazyFrame:
 
 
 def _independent() -> pl.Expr:
-    """Return what the spread would be if every row were a cluster."""
     return _TP * _FP / _RETRIEVED**2 * (1 - pl.col("sizes")) / (pl.col("rows") - 1)
 
 
@@ -346,11 +309,7 @@ def _trials() -> pl.Expr:
 
 
 def _by_usual_weights() -> pl.Expr:
-    """Return what the variance is times if rows weigh what is usual.
-
-    Of few hits, or misses, the heavy ones may be missing by chance. All of them count as one at
-    least: that there may be none is known to the limit as of none.
-    """
+    """Return what the variance is times if rows weigh what is usual: heavy ones may be missing."""
     own = _by_rows(pl.col("tp_squares"), pl.col("fp_squares"))
     pairs = zip((_TP, _FP), USUAL, strict=True)
     usual = _by_rows(*(one * pl.min_horizontal(one, pl.col(name)) for one, name in pairs))
@@ -358,22 +317,18 @@ def _by_usual_weights() -> pl.Expr:
 
 
 def times_of_usual(usual: pl.Expr, own: pl.Expr) -> pl.Expr:
-    """Return how many times a variance of usual weights is that of own ones, at least 1."""
     return pl.when(own > 0).then((usual / own).clip(lower_bound=1.0)).otherwise(1.0)
 
 
 def _by_rows(hits: pl.Expr, misses: pl.Expr) -> pl.Expr:
-    """Return the variance if rows are independent, from the squared weights of hits and misses."""
     return (hits * _FP**2 + misses * _TP**2) / _RETRIEVED**4
 
 
 def share_of_sums(z: float, *, most: pl.Expr | float = 1.0) -> pl.Expr:
     """Return the effective number of rows over the sum of their weights.
 
-    Points have the weights ``tp`` and ``fp``, and the number of ``rows``. With weights as shares of
-    all retrieved, ``sizes`` is the sum of squares of the weights of clusters, and the column
-    ``spread`` that of how far their hits are from those expected. ``unseen`` is how much a miss
-    weighs. The rows tell up to ``most`` times as much as independent ones.
+    ``sizes`` is the sum of squared weights of clusters, as shares of all retrieved, ``spread`` that
+    of how far hits are from those expected; rows tell up to ``most`` times as much as independent.
     """
     rows, sizes, clusters = pl.col("rows"), pl.col("sizes"), 1 / pl.col("sizes")
     deflation = pl.min_horizontal(_independent() / pl.col("spread"), most)
@@ -393,10 +348,7 @@ def _spread() -> pl.Expr:
 
 
 def _student_square(degrees: pl.Expr, z: float) -> pl.Expr:
-    """Return the squared quantile of Student's t, from that of the normal (Wallace 1959).
-
-    ``exp(x) - 1`` is computed as ``2 exp(x / 2) sinh(x / 2)``, where nothing cancels.
-    """
+    """Return the squared quantile of Student's t (Wallace 1959), where nothing cancels."""
     half = (z / wallace(degrees)) ** 2 / degrees / 2
     square: pl.Expr = degrees * (2 * half.exp() * half.sinh())
     return square

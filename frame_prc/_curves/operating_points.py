@@ -1,7 +1,6 @@
 """Operating points: one threshold per segment and target, from the exact curve.
 
 How well points meet targets is written for Polars and Narwhals: ``col`` is that of the library.
-Points have ``tp, fp, positives, negatives``, and ``opens``.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from frame_prc._formulas import (
     unsigned_zero,
 )
 from frame_prc._lazy import concat, join, remembered, segment_join
-from frame_prc._ranking.narrow_keys import OrderedRows
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.sorted_rows import OrderedRows
 from frame_prc._request.options import check_row_number
 from frame_prc._request.points import check_unweighted_ties, cuts_ties
 from frame_prc._request.specs import Target
@@ -43,7 +42,6 @@ DIGITS = 12
 
 
 def merit(target: Target, col: Col, slack: Any) -> Any:
-    """Return how well a point meets a target; null if it does not."""
     tp, fp, positives, negatives = (col(n) for n in ("tp", "fp", "positives", "negatives"))
     if target.all_of:
         met = reduce(and_, (~merit(one, col, slack).is_null() for one in target.all_of))
@@ -87,13 +85,11 @@ def ranked_precision(col: Col) -> Any:
 
 
 def cost(target: Target, col: Col) -> Any:
-    """Return what the errors of a point cost."""
     fp, fn = target.costs or (0.0, 0.0)
     return col("fp") * fp + (col("positives") - col("tp")) * fn
 
 
 def costs_per_row(targets: Sequence[Target], order: Any, col: Col) -> list[Any]:
-    """Return the cost per row of each target that is one, in its own rows, and null in others."""
     n, when = col("positives") + col("negatives"), library(order).when
     return [
         when(order == place).then(cost(target, col) / n)
@@ -103,7 +99,6 @@ def costs_per_row(targets: Sequence[Target], order: Any, col: Col) -> list[Any]:
 
 
 def rates(col: Col, beta: Any) -> dict[str, Any]:
-    """Return the columns of an operating point that follow from its counts."""
     tp, fp, positives, negatives = (col(n) for n in ("tp", "fp", "positives", "negatives"))
     when, fn = library(tp).when, positives - tp
     return {
@@ -119,7 +114,6 @@ def rates(col: Col, beta: Any) -> dict[str, Any]:
 
 
 def has_cost(targets: Sequence[Target]) -> bool:
-    """Return whether a target is a cost: then results have the column ``expected_cost``."""
     return any(target.criterion == "cost" for target in targets)
 
 
@@ -201,8 +195,7 @@ def _with_expected(
 ) -> pl.LazyFrame:
     """Replace the points of numbers of rows by their means over random orders within a tie.
 
-    Of the tie that such a number cuts, each row is as likely retrieved as any other, so the counts
-    are between those of the points beside it, in proportion (McSherry & Najork 2008).
+    These are between the points beside the cut, in proportion (McSherry & Najork 2008).
     """
     check_unweighted_ties(weighted=ranking.rows.columns.weighted)
     wanted = {i: t.value for i, t in enumerate(targets) if t.ties == "expected"}
@@ -253,19 +246,16 @@ def _is_given(target: Target) -> bool:
 
 
 def is_of_any_score(target: Target) -> bool:
-    """Return whether any score may meet a target best."""
     return any(one.criterion in _OF_ANY_SCORE for one in (target, *target.all_of))
 
 
 def check_row_numbers(targets: Sequence[Target], columns: Columns) -> None:
-    """Raise if a share of the rows is asked for as a number of rows."""
     for target in targets:
         if target.criterion == "predicted_count":
             check_row_number(target.criterion, target.value, weighted=columns.weighted)
 
 
 def check_counts(columns: Columns, what: str = "ci= at a given threshold") -> None:
-    """Raise if intervals of shares of rows are wanted for sums of weights."""
     if columns.weighted:
         raise OptionError(
             f"{what} needs counts of rows, and these are sums of weights",
@@ -279,7 +269,6 @@ def check_counts(columns: Columns, what: str = "ci= at a given threshold") -> No
 
 
 def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.Expr]:
-    """Return the merits of points, by which one is chosen for each target."""
     # Merits become columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
     merits = {f"merit_{i}": _merit(i, target, ranking) for i, target in targets.items()}
@@ -287,7 +276,6 @@ def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.E
 
 
 def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment, order`` and the point of each target; null where none meets it."""
     columns = ["slot", *(name for name in _COUNTS if name not in ("precision", "tp"))]
     merits = [f"merit_{i}" for i in orders]
     best_of = {str(i): best(merit, *columns) for i, merit in enumerate(merits)}
@@ -317,17 +305,12 @@ def compared(value: pl.Expr, ranking: Ranking) -> pl.Expr:
 
 @remembered
 def best(merit: str, *columns: str) -> pl.Expr:
-    """Return columns of the point with the most of a merit.
-
-    Among equally good points it is the one with the highest precision, then recall, then the first
-    in the ranking: no other point of the same merit dominates it.
-    """
+    """Return columns of the point with the most of a merit, then of precision, recall, and rank."""
     point, value = pl.struct("precision", "tp", "place", *columns), pl.col(merit)
     return point.filter(value == value.max()).sort(descending=True).first()
 
 
 def bound_name(order: int) -> str:
-    """Return the name of the column with the bound of a target that has a guarantee."""
     return f"bound_{order}"
 
 
@@ -401,7 +384,6 @@ def _places_reached(wanted: pl.LazyFrame, ranking: Ranking, ordered: OrderedRows
 
 
 def _at_thresholds(points: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add to thresholds the last point that each retrieves, or the start point."""
     reached = (
         pl.when(_OPENS).then(-math.inf).otherwise(given_thresholds.along_ranking(_SCORE, ranking))
     )

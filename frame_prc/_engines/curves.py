@@ -13,14 +13,13 @@ from frame_prc import _formulas as formulas
 from frame_prc._curves import areas
 from frame_prc._curves import operating_points as decisions
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.counts import ADDABLE, BOUNDS, check_frames
-from frame_prc._curves.curve import CURVE
+from frame_prc._curves.curve import ADDABLE, BOUNDS, CURVE, check_frames
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
 from frame_prc._curves.logit_intervals import (
     FEW_POSITIVES,
     limits_of_share,
     status,
-    status_of_share,
+    status_where,
 )
 from frame_prc._engines import rows
 from frame_prc._engines.engine import Engine, Frame, Order
@@ -400,7 +399,7 @@ def table_of_targets(
             **_limits(interval.level), n_effective=nw.col("positives")
         ).with_columns(status=status(nw.col, few_negatives))
         retrieved = nw.col("tp") + nw.col("fp")
-        tidy = tidy.with_columns(status=status_of_share(nw.col, retrieved))
+        tidy = tidy.with_columns(status=status_where(retrieved < FEW_POSITIVES, "few_rows"))
     return tidy
 
 

@@ -23,7 +23,7 @@ from frame_prc._engines.engine import Frame, errors_of_ours, project
 from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
-from frame_prc._inference.differences import sums_of_decisions
+from frame_prc._inference.comparisons import sums_of_decisions
 from frame_prc._inference.estimates import OF_CLASSES
 from frame_prc._inference.measure import BIAS, Measure, constants, sums_over_scores, with_terms
 from frame_prc._request.specs import Calibration

@@ -21,13 +21,12 @@ from frame_prc._engines.engine import Engine, check_types
 from frame_prc._engines.rows import ORDER, Counted, count, schema_of
 from frame_prc._formulas import effective_number
 from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, OF_CLASSES, Estimates
-from frame_prc._inference.heavy_rows import sums_of_weights
 from frame_prc._inference.measure import Measure, constants, spreads_of, sums_over_scores
 from frame_prc._inference.probabilities import MeanLoss
+from frame_prc._inference.row_influence import sums_of_weights
 from frame_prc._lazy import aggregated, left_join
-from frame_prc._ranking.rank_key import RankKey, Scale
+from frame_prc._ranking.keys import RankKey, Scale, Segments
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.segments import Segments
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import OF_PROBABILITIES, Target
 from frame_prc._request.values import Bins

@@ -13,7 +13,7 @@ import polars as pl
 from frame_prc._engines.engine import Engine, Frame, Order, check_types
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
-from frame_prc._ranking.rank_key import integer_bounds
+from frame_prc._ranking.keys import integer_bounds
 from frame_prc._request.roles import Request
 from frame_prc._request.values import Bins, may_be_rounded, threshold_dtype
 from frame_prc._rows import rules

@@ -1,18 +1,12 @@
 """Measures of the four counts at a threshold: one that is held, or one that the rows choose.
 
-A measure here is a mean of ratios ``A / B`` of sums over the counts ``tp, fp, fn, tn``. One more
-unit of weight on a row in a cell with the coefficients ``a`` and ``b`` changes a ratio by
-``(a - b A / B) / B``. Only Matthews' correlation and the lift are other functions of the counts;
-what changes them is their gradient.
+A measure is a mean of ratios ``A / B`` of sums over ``tp, fp, fn, tn``, or has a gradient in them.
+A row in a cell with the coefficients ``a`` and ``b`` changes a ratio by ``(a - b A / B) / B``.
 
-Other rows would choose another threshold, and with it another value of a measure M. A choice keeps
-a share C: the recall, the false positive rate, or the share of rows that is predicted positive. One
-more row moves C, and the threshold moves it back. So the influence of a row is ``I_M - (M' / C')
-I_C``: with ``I_M, I_C`` its influence on both at a threshold that is held, and ``M', C'`` how much
-each row changes them that a lower threshold adds. That row is positive with the precision of the
-rows around the threshold: those where C is up to ``n^(1/6)`` standard errors lower or higher, of n
-rows that it is a share of. (The influence of a quantile: Serfling 1980, Approximation Theorems of
-Mathematical Statistics, 2.5.)
+A choice keeps a share C, such as the recall: a row moves it, and the threshold moves it back. So
+the influence of a row is ``I_M - (M' / C') I_C``, with ``M', C'`` how much each row changes them
+that a lower threshold adds. It is positive with the precision where C is up to ``n^(1/6)`` standard
+errors lower or higher, of n rows (Serfling 1980, Approximation Theorems, 2.5).
 """
 
 from __future__ import annotations
@@ -26,10 +20,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_prc._curves.given_thresholds import NO_THRESHOLD
-from frame_prc._curves.logit_intervals import CELLS, ESTIMATE, SHORTFALL, times_of_usual
+from frame_prc._curves.logit_intervals import CELLS, times_of_usual
 from frame_prc._formulas import effective_number, recall
 from frame_prc._inference.measure import (
-    IS_FEW,
     OF_ANY_CLASS,
     OPENS,
     UNDEFINED_IF_NULL,
@@ -79,7 +72,6 @@ class Choice:
         }
 
     def is_met(self, tp: Any, fp: Any) -> Any:
-        """Return whether there is such a threshold, from the counts there."""
         if self.target.criterion != "recall":
             return tp + fp > 0
         slack = self.of.rounding()
@@ -108,23 +100,20 @@ class Choice:
         return (asked * (1 - asked)).sqrt() * self.number() ** -0.5
 
     def is_in_wide_tie(self) -> Any:
-        """Return whether the share is reached in a tie that is wide beside its standard error."""
         through, before = (
             self._share(*self.of.cols(f"{mark}_tp", f"{mark}_fp")) for mark in ("through", "before")
         )
         return through - before > _WIDEST_TIE * self._error()
 
     def fewest_beyond(self) -> Any:
-        """Return the effective number of these rows above the threshold, or below it."""
         asked = self._asked.clip(0.0, 1.0)
         return self.of.lib.min_horizontal(asked, 1 - asked) * self.number()
 
     def too_high(self, *around: Any) -> Any:
         """Return how much too high a measure is on average as a row of a class is the threshold.
 
-        That many of the class are reached, not the share asked for. And other rows have as many of
+        That many of the class are reached, not the share asked for; and other rows have as many of
         the other class above ``i / (n + 1)`` of this one as these have above the i-th of its n.
-        ``around`` are the positives and the negatives around the threshold.
         """
         col, lib = self.of.lib.col, self.of.lib
         if self.target.criterion not in ("recall", "fpr"):
@@ -201,7 +190,6 @@ class Ratio(NamedTuple):
         return self._over_below(_sum(of, rest), of)
 
     def influence(self, cell: int, of: Dialect) -> Any:
-        """Return what one more row in a cell changes it by."""
         return self._over_below(self.above[cell] - self.below[cell] * self.share(of), of)
 
     def _over_below(self, above: Any, of: Dialect) -> Any:
@@ -210,7 +198,6 @@ class Ratio(NamedTuple):
 
 
 def _sum(of: Dialect, coefficients: Sequence[float]) -> Any:
-    """Return a sum over the counts."""
     terms = [c * of.lib.col(n) for c, n in zip(coefficients, _OF_CELLS, strict=True) if c != 0]
     return reduce(add, terms, of.lib.lit(0.0))
 
@@ -261,8 +248,6 @@ _FEW = {"recall": "few_positives", "fpr": "few_negatives", "specificity": "few_n
 
 @dataclass(frozen=True)
 class AtThreshold(TiedMeasure):
-    """A measure at a threshold, known by its name."""
-
     of: str = "precision"
     at: Target = _HALF
     scored = True
@@ -274,39 +259,32 @@ class AtThreshold(TiedMeasure):
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share of rows at the threshold, not of several shares."""
         return self.of in _SHARES
 
     @property
     def name(self) -> str:
-        """The name of its column."""
         return self.of
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether no threshold is one of a table."""
         return self.at.table is None
 
     @property
     def kept(self) -> Sequence[str]:
-        """What is kept of a segment."""
         held = () if self.is_of_rows else ("has_threshold",)
-        return ("trials", _LEAST, "has_measure", IS_FEW, *held)
+        return ("trials", _LEAST, "has_measure", "is_few", *held)
 
     @property
     def variance(self) -> pl.Expr:
-        """The variance, at a held threshold at least that of rows which weigh what is usual."""
         return pl.col("variance") if self._moves else pl.max_horizontal("variance", _LEAST)
 
     @property
     def variance_of_clusters(self) -> pl.Expr:
-        """The variance, as many times as that of rows if these weigh what is usual."""
         if self._moves:
             return pl.col("variance")
         return pl.col("variance") * times_of_usual(pl.col(_LEAST), pl.col("variance_by_rows"))
 
     def of_model(self, name: str | None) -> AtThreshold:
-        """Return the measure at the thresholds that the table has for a model, or for all."""
         table = self.at.table
         if table is None or MODEL not in table.collect_schema():
             return self
@@ -315,12 +293,10 @@ class AtThreshold(TiedMeasure):
 
     @property
     def few(self) -> str:
-        """The status of too few of the rows below the line, or around a threshold that moves."""
         return "few_rows" if self._moves else _FEW.get(self.of, "few_rows")
 
     @property
     def status(self) -> pl.Expr:
-        """The status of segments: those with rows of one class may have it too."""
         sizes = pl.when(pl.col("estimate").is_not_null()).then(OF_ANY_CLASS)
         found = pl.coalesce(sizes, UNDEFINED_IF_NULL)
         if self.is_of_rows:
@@ -329,29 +305,24 @@ class AtThreshold(TiedMeasure):
 
     @property
     def lowest(self) -> float:
-        """The lowest value."""
         if self.of == "net_benefit":
             return -self.at.value / (1 - self.at.value)
         return -1.0 if self.of == "mcc" else 0.0
 
     @property
     def span(self) -> float:
-        """The range of values."""
         return 1.0 - self.lowest if self.of_hits else _LARGEST_LIFT
 
     @property
     def of_hits(self) -> bool:
-        """Whether it is a share, or has the range of one."""
         return self.of != "precision_lift"
 
     @property
     def weighed(self) -> tuple[bool, bool]:
-        """Whether it rests on the positives, and on the negatives, if few of a class are heavy."""
         return _WEIGHED.get(self.of, (True, True))
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether the best segment has the highest value."""
         return self.of != "fpr"
 
     @property
@@ -360,7 +331,6 @@ class AtThreshold(TiedMeasure):
         return [ratio.shifted(self.lowest, self.span) for ratio in found]
 
     def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return the last score that reaches the threshold, and the last one of all."""
         opens = pl.col(OPENS)
         is_last = opens.shift(-1, fill_value=True)
         marks = MARKS if self._moves else (REACHED,)
@@ -390,7 +360,6 @@ class AtThreshold(TiedMeasure):
         return of.with_score(points).with_columns(unreached.otherwise(reached).alias(REACHED))
 
     def influences_of(self, points: Any, of: Dialect) -> Any:
-        """Return the scores, with the influence of their rows."""
         reached, n_tp, n_fp = of.cols(REACHED, "n_tp", "n_fp")
         positives, negatives = of.cols("positives", "negatives")
         near = _NEAR if self._moves else {}
@@ -402,8 +371,8 @@ class AtThreshold(TiedMeasure):
         other = {"mcc": _matthews, "precision_lift": _lift}.get(self.of)
         share, left, influence = other(of) if other else _mean(self._ratios, of)
         valued = squared.with_columns(
-            share.alias(ESTIMATE),
-            left.alias(SHORTFALL),
+            share.alias("estimate"),
+            left.alias("shortfall"),
             **dict(zip(INFLUENCE, influence, strict=True)),
         )
         if self._moves:
@@ -425,16 +394,15 @@ class AtThreshold(TiedMeasure):
             **dict(zip(self.below, self._below(reached, of), strict=True)),
             trials=self._trials(of),
             **{_LEAST: _of_usual_weights(of)},
-            **{IS_FEW: self._has_few_in_a_cell(of) | self._has_few_beyond(of)},
+            is_few=self._has_few_in_a_cell(of) | self._has_few_beyond(of),
         )
-        estimate, shortfall = of.cols(ESTIMATE, SHORTFALL)
+        estimate, shortfall = of.cols("estimate", "shortfall")
         perfect = of.lib.when(shortfall == 0).then(of.lib.lit(value=False))
         return measured.with_columns(
-            perfect.otherwise(of.lib.col(IS_FEW)).alias(IS_FEW), has_measure=~estimate.is_null()
+            perfect.otherwise(of.lib.col("is_few")).alias("is_few"), has_measure=~estimate.is_null()
         )
 
     def bias(self, of: Dialect) -> tuple[Any, Any]:
-        """Return the share of each score in how much too high it is, where a threshold moves."""
         if not self._moves:
             return super().bias(of)
         gain, losses, positives, negatives = of.cols("gain", "losses", "positives", "negatives")
@@ -451,12 +419,7 @@ class AtThreshold(TiedMeasure):
         return [when.then(tp).otherwise(fn), when.then(fp).otherwise(tn)]
 
     def _has_few_in_a_cell(self, of: Dialect) -> Any:
-        """Return whether a cell that moves the measure beside others has too few rows.
-
-        Without any there its part of the variance would be missing. Of a single ratio that is 0 or
-        1, and of whatever is perfect, the exact limits know it; where the threshold moves, F1 and
-        accuracy have ends of their own.
-        """
+        """Return whether a cell that moves the measure beside others has too few rows."""
         if self.of == "net_benefit":
             odds = min(1.0, -self.lowest)
             least = {"tp": FEWEST_IN_CELL, "fp": FEWEST_IN_CELL * odds**2}
@@ -469,7 +432,6 @@ class AtThreshold(TiedMeasure):
         return reduce(or_, found, of.lib.lit(value=False))
 
     def _has_few_beyond(self, of: Dialect) -> Any:
-        """Return whether a threshold that moves has too few rows on either side, or a wide tie."""
         if not self._moves:
             return of.lib.lit(value=False)
         choice = Choice(self.at, of)
@@ -498,14 +460,13 @@ class AtThreshold(TiedMeasure):
 
 
 def _where(is_known: Any, valued: Any, of: Dialect) -> Any:
-    """Return points without the measure where it is not known."""
     return valued.with_columns(
-        of.lib.when(is_known).then(of.lib.col(name)).alias(name) for name in (ESTIMATE, SHORTFALL)
+        of.lib.when(is_known).then(of.lib.col(name)).alias(name)
+        for name in ("estimate", "shortfall")
     )
 
 
 def _squares_of_cells(of: Dialect) -> list[Any]:
-    """Return the sums of squared weights of the cells; of rows that count as one, the counts."""
     if not of.squares:
         return [of.lib.col(f"n_{cell}").alias(f"squares_{cell}") for cell in CELLS]
     tp, fp, positives, negatives = of.cols(
@@ -515,7 +476,6 @@ def _squares_of_cells(of: Dialect) -> list[Any]:
 
 
 def _effective(of: Dialect, cells: Sequence[str]) -> Any:
-    """Return the effective number of the rows in some cells."""
     weight, squares = (
         reduce(add, of.cols(*(f"{name}_{cell}" for cell in cells))) for name in ("n", "squares")
     )
@@ -526,8 +486,7 @@ def _effective(of: Dialect, cells: Sequence[str]) -> Any:
 def _of_usual_weights(of: Dialect) -> Any:
     """Return the variance if rows of a cell weigh what is usual in their class, or on their side.
 
-    Of the few rows of a cell the heavy ones may be missing by chance. The less of both is usual:
-    weights may differ by class, as where negatives were sampled, or along the scores. All rows of a
+    Of few rows the heavy ones may be missing by chance; the less of both is usual. All rows of a
     cell count as one at least: that there may be none is known to the limit as of none.
     """
     col, lib = of.lib.col, of.lib
@@ -553,7 +512,6 @@ def _of_usual_weights(of: Dialect) -> Any:
 
 
 def _mean(ratios: Sequence[Ratio], of: Dialect) -> tuple[Any, Any, list[Any]]:
-    """Return the mean of ratios, 1 minus it, and the influence of a row in each cell."""
     number = len(ratios)
 
     def mean(terms: Iterable[Any]) -> Any:
@@ -564,7 +522,6 @@ def _mean(ratios: Sequence[Ratio], of: Dialect) -> tuple[Any, Any, list[Any]]:
 
 
 def _lift(of: Dialect) -> tuple[Any, Any, list[Any]]:
-    """Return the precision over the prevalence as a share of its range, and the same as below."""
     prevalence = _PREVALENCE.share(of)
     times = of.lib.when(prevalence > 0).then(1 / prevalence)
     share = _PRECISION.share(of) * times / _LARGEST_LIFT

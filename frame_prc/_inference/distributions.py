@@ -38,7 +38,6 @@ def student_p_value(t: float, degrees: float) -> float:
 
 
 def student_quantile(level: float, degrees: float) -> float:
-    """Return the distance from 0 within which the share ``level`` of Student's t lies."""
     # The logarithm of the tail is a concave function of the logarithm of t, so that Newton's method
     # approaches the quantile from one side, after the first step at the latest.
     tail = 1 - level
@@ -55,7 +54,6 @@ def student_quantile(level: float, degrees: float) -> float:
 
 
 def chi_square_p_value(x: float, degrees: float) -> float:
-    """Return the probability that chi-square is at least as large."""
     a, half = degrees / 2, x / 2
     if half <= 0:
         return 1.0
@@ -75,7 +73,6 @@ def f_p_value(x: float, degrees: float, others: float) -> float:
 
 
 def binomial_cdf(k: float, n: float, share: float) -> float:
-    """Return the probability of at most ``k`` successes in ``n`` trials, or in effective ones."""
     if k >= n:
         return 1.0
     if k < 0 or share >= 1:
@@ -92,7 +89,6 @@ def clopper_low(hits: float, misses: float, tail: float) -> float:
 
 @lru_cache(maxsize=2**16)  # many thresholds and recalls have the same counts
 def beta_quantile(p: float, a: float, b: float) -> float:
-    """Return the value below which the share ``p`` of a beta distribution lies."""
     if p > 0.5:  # noqa: PLR2004
         return 1 - beta_quantile(1 - p, b, a)
     # The logarithm of the distribution function is concave in the logit of x, as that of Student's
@@ -111,7 +107,6 @@ def beta_quantile(p: float, a: float, b: float) -> float:
 
 
 def _log_beta_cdf(log_x: float, log_rest: float, a: float, b: float) -> float:
-    """Return the logarithm of the distribution function of beta at x, from those of x and 1 - x."""
     x, rest = math.exp(log_x), math.exp(log_rest)
     log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
     log_power = a * log_x + b * log_rest - log_beta
@@ -121,12 +116,10 @@ def _log_beta_cdf(log_x: float, log_rest: float, a: float, b: float) -> float:
 
 
 def _log1p_exp(x: float) -> float:
-    """Return ``log(1 + exp(x))``, which may not overflow."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
 def _log_beta_half(a: float) -> float:
-    """Return the logarithm of the beta function of ``a`` and 1/2."""
     if a < _LARGE:
         ratio = math.lgamma(a + 0.5) - math.lgamma(a)
     else:
@@ -137,7 +130,6 @@ def _log_beta_half(a: float) -> float:
 
 
 def _beta_terms(a: float, b: float, x: float) -> Iterator[tuple[float, float]]:
-    """Yield the numerators and denominators of the fraction of the incomplete beta function."""
     yield 0.0, 1.0
     for m in count():
         yield -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), 1.0
@@ -146,7 +138,6 @@ def _beta_terms(a: float, b: float, x: float) -> Iterator[tuple[float, float]]:
 
 
 def _gamma_terms(a: float, x: float) -> Iterator[tuple[float, float]]:
-    """Yield the numerators and denominators of the fraction of the upper incomplete gamma."""
     yield 0.0, x + 1 - a
     for n in count(1):
         yield n * (a - n), x + 2 * n + 1 - a
@@ -167,7 +158,6 @@ def _fraction(terms: Iterator[tuple[float, float]]) -> float:
 
 
 def _gamma_series(a: float, x: float) -> float:
-    """Return the power series of the lower incomplete gamma function, without its factor."""
     term = total = 1 / a
     for n in count(1):
         term *= x / (a + n)

@@ -1,19 +1,12 @@
-"""Thresholds that new rows meet a target at, with a given probability.
+"""Thresholds that new rows meet a target at, with a given probability; needs NumPy.
 
 At the score of the k-th of P positives the recall of new rows is at least r with the probability
-that a binomial number of P trials with success r is below k. The false positive rate follows from
-the negatives in the same way. Both rates rise as the threshold falls, so a lower threshold keeps
-the recall, and a higher one the false positive rate.
+that a binomial number of P trials with success r is below k; false positive rates likewise.
 
-For a precision, thresholds are tested in a fixed order, from few rows retrieved to many, until one
-fails. The probability of accepting a threshold below the precision is then that of a single test
-(fixed sequence testing; Learn then Test: Angelopoulos et al. 2021, arXiv 2110.01052). There are
-several starts, each with a part of the probability.
-
-With weights or clusters, the numbers of rows are effective ones, and few if few are heavy. For
-recall and false positive rate the rows of a cluster count as copies.
-
-NumPy is an optional dependency: import this module only where guarantees are asked for.
+For a precision thresholds are tested from few rows retrieved to many, until one fails: the error is
+that of a single test (Learn then Test: Angelopoulos et al. 2021, arXiv 2110.01052). There are
+several starts, each with a part of it. With weights or clusters numbers of rows are effective ones;
+for recall and false positive rate the rows of a cluster count as copies.
 """
 
 from __future__ import annotations
@@ -39,30 +32,26 @@ _ROUNDING = 1e-12  # of a probability
 def bounds(ranking: Ranking, targets: Mapping[str, Target]) -> pl.LazyFrame:
     """Return ``segment`` and the bound of each target by its name, and rows by :func:`of_rows`.
 
-    It is the least weight of true positives for a recall, and the most of false positives for a
-    false positive rate, or of rows retrieved for a precision; null if there is no guarantee.
+    It is the least weight of true positives for a recall, else the most of false positives, or of
+    rows retrieved; null if there is no guarantee.
     """
 
     def found(sample: Sample) -> list[tuple[float | None, ...]]:
         points = sample.observed()
         bounds_ = [_BOUNDS[t.criterion](sample, points, t) for t in targets.values()]
-        return [(*bounds_, *(_rows_for(sample, t) for t in targets.values()))]
+        halves = {"recall": sample.positive, "fpr": sample.negative}
+        rows = (
+            _effective(halves[t.criterion], sample) if t.criterion in halves else None
+            for t in targets.values()
+        )
+        return [(*bounds_, *rows)]
 
     names = [*targets, *map(of_rows, targets)]
     return by_segment(ranking, ranking.rows, names, found, every_score=True)
 
 
 def of_rows(bound: str) -> str:
-    """Return the column of how many rows there are, effectively, for a target with a bound."""
     return f"rows_for_{bound}"
-
-
-def _rows_for(sample: Sample, target: Target) -> float | None:
-    """Return the effective number of positives or negatives; for a precision scores decide."""
-    if target.criterion == "precision":
-        return None
-    half = sample.positive if target.criterion == "recall" else sample.negative
-    return _effective(half, sample)
 
 
 def needed(target: Target) -> int | None:
@@ -145,7 +134,6 @@ _BOUNDS: Mapping[str, Callable[[Sample, Curves, Target], float | None]] = {
 
 
 def _first(ascending: Floats, keeps: Callable[[float], bool]) -> float | None:
-    """Return the first value that keeps a guarantee, as all after it do."""
     low, high = 0, len(ascending)
     while low < high:
         middle = (low + high) // 2
@@ -165,10 +153,7 @@ def _effective(half: Class, sample: Sample) -> float:
 
 
 def _told_at(half: Class, rows: float) -> Callable[[float], float]:
-    """Return how many rows, at most these, tell of the share of a class that is retrieved.
-
-    ``p (1 - p)`` over them is its variance: of heavy rows that rank otherwise fewer tell.
-    """
+    """Return how many rows tell of the share of a class retrieved: ``p (1 - p) / V``."""
     weights = half.sizes * half.weights
     reached, squares = (np.append(0.0, np.cumsum(one)) for one in (weights, weights * half.weights))
 
@@ -182,6 +167,5 @@ def _told_at(half: Class, rows: float) -> Callable[[float], float]:
 
 
 def _rows_at(half: Class) -> Integers:
-    """Return how many rows of a class are retrieved at each point."""
     counted = np.where(half.weights > 0, half.sizes, 0)
     return np.append(0, np.cumsum(counted))[half.ends]

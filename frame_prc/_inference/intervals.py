@@ -1,17 +1,4 @@
-"""Intervals of a measure: of segments, by the bootstrap, and of means over segments.
-
-The segments vary around their mean, and that variation says how far the mean of other segments like
-them would be from it; how many rows each segment has does not matter. The mean is weighted by
-shares ``w``, and with ``W`` their sum and ``m = W^2 / sum w^2`` the effective number of segments,
-
-    std_error^2 = m / (m - 1) * sum (w / W)^2 * (value - mean)^2
-
-It is the variance of a ratio of two means (Cochran 1977, Sampling Techniques, 6.13), and with equal
-shares the usual one: the variance between the segments, divided by their number. The interval uses
-Student's t with ``m - 1`` degrees of freedom: of a difference around it, and of a measure on the
-logit scale, as that of a segment. Near 1, where a few segments lie far below the others, the plain
-interval is too high: of 12 queries with a mean of .945 it covered 79 %, this one 98 %.
-"""
+"""Intervals of a measure: of segments, by the bootstrap, and of means over segments."""
 
 from __future__ import annotations
 
@@ -20,21 +7,7 @@ from functools import cache
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import (
-    ESTIMATE,
-    FEW_POSITIVES,
-    MOST_BIAS,
-    OF_SQUARES,
-    RANDOM,
-    SHORTFALL,
-    as_of_none,
-    exact_limits,
-    limits_of,
-    limits_of_skewed,
-    shows_spread,
-    status,
-    student_quantile,
-)
+from frame_prc._curves import logit_intervals
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference import distributions
 from frame_prc._inference.measure import Measure
@@ -50,7 +23,6 @@ _ROUNDING_OF_CHANCE = 1e-12
 
 
 def check_drawable(rows: Rows, what: str = "a bootstrap") -> None:
-    """Raise an error if the input is not rows, or counts of rows, to draw from."""
     if rows.columns.aggregated and rows.columns.weighted:
         raise OptionError(
             f"{what} needs counts of rows, and pos= and neg= are sums of weights",
@@ -61,7 +33,6 @@ def check_drawable(rows: Rows, what: str = "a bootstrap") -> None:
 
 
 def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
-    """Return a frame of rows; the score is the number of its bin."""
     levelled = bins.of(rows.score_dtype).with_level(frame, in_memory=rows.in_memory)
     return levelled.with_columns(score=pl.col("level").cast(pl.Int64)).drop("level")
 
@@ -70,7 +41,6 @@ def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
 
 
 def check_method(rows: Rows, interval: Interval) -> None:
-    """Raise an error if the method has no interval for such rows."""
     if interval.resampling is not None:
         check_drawable(rows)
     elif interval.method == "boyd":
@@ -107,7 +77,7 @@ def with_interval(
     interval: Interval,
     measure: Measure | None = None,
     *,
-    of: str = ESTIMATE,
+    of: str = "estimate",
     of_segments: bool = True,
     clustered: bool = False,
     replicates: pl.Expr | None = None,
@@ -115,24 +85,20 @@ def with_interval(
     """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
 
     Of so many ``replicates`` the variance is known no better than of as many rows.
-
-    A table has ``n_pos, status, shortfall, n_effective`` and ``random_average_precision``, and
-    unless the interval is Boyd's also ``variance, n_trials, most_bias``, and with clusters
-    ``of_squares``, which the limits add to the variance.
     """
-    area, shortfall, n = pl.col(ESTIMATE), pl.col(SHORTFALL), pl.col("n_effective")
-    table, is_boyd = table.with_columns(pl.col(of).alias(ESTIMATE)), interval.method == "boyd"
+    area, shortfall, n = pl.col("estimate"), pl.col("shortfall"), pl.col("n_effective")
+    table, is_boyd = table.with_columns(pl.col(of).alias("estimate")), interval.method == "boyd"
     if is_boyd:
         # As published: with the normal quantile, and without an interval at 0 and 1.
         variance, quantile = area * shortfall / pl.col("n_pos"), normal_quantile(interval.level)
     else:
         # A sample whose replicates or clusters are all alike does not tell how its area varies.
-        varies = (n.round() > 1) & shows_spread(pl.col("variance"), area, shortfall)
+        varies = (n.round() > 1) & logit_intervals.shows_spread(pl.col("variance"), area, shortfall)
         variance = pl.when(varies).then("variance")
         told = n if replicates is None else pl.min_horizontal(n, replicates)
-        quantile = student_quantile(told, interval.level)
+        quantile = logit_intervals.student_quantile(told, interval.level)
         if clustered:
-            more = (pl.col(OF_SQUARES) / pl.col("variance")).fill_null(0.0)
+            more = (pl.col("of_squares") / pl.col("variance")).fill_null(0.0)
             if replicates is not None:  # whose variance has it
                 more = pl.when(replicates.is_null()).then(more).otherwise(0.0)
             quantile *= (1 + more).sqrt()
@@ -145,11 +111,11 @@ def with_interval(
     if not is_boyd:
         table = table.with_columns(_lower_without_bias(measure)).with_columns(**_at_edges(interval))
     if measure is not None and measure.is_share:
-        high = as_of_none(pl.col("ci_high"), pl.col("n_trials"), interval.tail)
+        high = logit_intervals.as_of_none(pl.col("ci_high"), pl.col("n_trials"), interval.tail)
         table = table.with_columns(ci_high=high)
     found = status_of(measure, clustered=clustered, of_segments=of_segments)
     table = table.with_columns(status=found).with_columns(status=status_of_limits())
-    below = pl.col("ci_high") < pl.col(RANDOM) * (1 - _ROUNDING_OF_CHANCE)
+    below = pl.col("ci_high") < pl.col(logit_intervals.RANDOM) * (1 - _ROUNDING_OF_CHANCE)
     return table.with_columns(
         status=pl.when(below).then(pl.lit("below_chance")).otherwise("status")
     )
@@ -159,17 +125,13 @@ def _logit_limits(area: pl.Expr, shortfall: pl.Expr, measure: Measure | None) ->
     # exp of half the width on the logit scale: this way no logit is taken and nothing overflows.
     half = pl.col("quantile_of_interval") * pl.col("std_error") / (area * shortfall)
     if measure is not None and measure.counted:
-        return limits_of_skewed(area, shortfall, half)
-    return limits_of(area, shortfall, (-half).exp())
+        return logit_intervals.limits_of_skewed(area, shortfall, half)
+    return logit_intervals.limits_of(area, shortfall, (-half).exp())
 
 
 def _lower_without_bias(measure: Measure | None) -> pl.Expr:
-    """Return the lower limit of an area that is too high on average: from it less its bias.
-
-    The bias is null where it is not known. The upper limit stays, so the interval covers more, not
-    less, where the bias is badly estimated.
-    """
-    bias, low, less = pl.col(MOST_BIAS), pl.col("ci_low"), unbiased(MOST_BIAS)
+    """Return the lower limit from the area less its bias; the upper one stays, to cover more."""
+    bias, low, less = pl.col("most_bias"), pl.col("ci_low"), unbiased("most_bias")
     lower = _logit_limits(less, 1 - less, measure)["ci_low"]
     return pl.when((bias > 0) & (lower < low)).then(lower).otherwise(low).alias("ci_low")
 
@@ -177,28 +139,26 @@ def _lower_without_bias(measure: Measure | None) -> pl.Expr:
 def unbiased(bias: str = "bias") -> pl.Expr:
     """Return a measure less its bias: the average precision of few rows is too high on average."""
     # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
-    least, most = pl.col(ESTIMATE) / 10, 1 - pl.col(SHORTFALL) / 10
-    less = pl.col(ESTIMATE) - pl.col(bias).fill_null(0.0)
+    least, most = pl.col("estimate") / 10, 1 - pl.col("shortfall") / 10
+    less = pl.col("estimate") - pl.col(bias).fill_null(0.0)
     return pl.max_horizontal(pl.min_horizontal(less, most), least)
 
 
 def _at_edges(interval: Interval) -> dict[str, pl.Expr]:
-    """Return the limits, with exact ones where the logit interval has no width."""
     known = pl.col("n_effective").is_not_null()
-    best = known & (pl.col("status") == "ok") & (pl.col(SHORTFALL) == 0)
-    worst = known & (pl.col("status") != "no_positives") & (pl.col(ESTIMATE) == 0)
+    best = known & (pl.col("status") == "ok") & (pl.col("shortfall") == 0)
+    worst = known & (pl.col("status") != "no_positives") & (pl.col("estimate") == 0)
     low, high, units, trials = map(pl.col, ("ci_low", "ci_high", "n_effective", "n_trials"))
-    low, high = exact_limits(low, high, best, worst, units, trials, interval.tail)
+    low, high = logit_intervals.exact_limits(low, high, best, worst, units, trials, interval.tail)
     return {"ci_low": low, "ci_high": high}
 
 
 def status_of(measure: Measure | None, *, clustered: bool, of_segments: bool = True) -> pl.Expr:
-    """Return the status of an estimate, which says so if it rests on too few rows."""
     few = measure.few if measure is not None and measure.counted else None
     of_both_classes = measure is not None and measure.of_both_classes
     negatives = pl.col("few_negatives") if of_segments else None
-    fewest = FEW_POSITIVES if measure is None or clustered else measure.fewest
-    found: pl.Expr = status(
+    fewest = logit_intervals.FEW_POSITIVES if measure is None or clustered else measure.fewest
+    found: pl.Expr = logit_intervals.status(
         pl.col,
         negatives,
         clustered=clustered,
@@ -210,9 +170,8 @@ def status_of(measure: Measure | None, *, clustered: bool, of_segments: bool = T
 
 
 def status_of_limits(low: str = "ci_low") -> pl.Expr:
-    """Return the status, which says so if nothing else tells why there are no limits."""
-    lacks = (pl.col("status") == "ok") & pl.col(low).is_null()
-    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
+    found: pl.Expr = logit_intervals.status_where(pl.col(low).is_null(), "no_std_error")
+    return found
 
 
 # --- of means over segments that are a sample --------------------------------------------------
@@ -233,7 +192,6 @@ _STD_ERROR, _DEGREES = pl.col("std_error"), pl.col("degrees")
 def with_deviations(
     table: pl.LazyFrame, keys: Sequence[str], value: pl.Expr, share: pl.Expr
 ) -> pl.LazyFrame:
-    """Add the terms of ``SPREAD`` to a table of segments; those without a value have none."""
     used = pl.when(value.is_not_null()).then(share)
     mean = (used * value).sum() / used.sum()
     deviation = value - over(mean, keys)
@@ -248,14 +206,13 @@ def with_deviations(
 def limits_of_mean(table: pl.LazyFrame, mean: str, interval: Interval, rows: Rows) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` of a mean of measures, and what they say to the status.
 
-    ``middle`` is the median of the measures. Limits are null if all segments have the same measure,
-    unless it is 0 or 1: ``m`` of these have
-    binomial limits (Clopper & Pearson 1934, doi 10.2307/2331986). So a limit is at least as far out
-    where most segments have a measure of 0 or 1, as one that has not may be missing by chance.
+    On the logit scale: of 12 queries with a mean of .945 the plain interval covered 79 %, this one
+    98 %. Where the median, ``middle``, is 0 or 1, a limit is at least the binomial one (Clopper &
+    Pearson 1934), as a segment that is not may be missing by chance.
     """
     estimate, shortfall, middle = pl.col(mean), 1 - pl.col(mean), pl.col("middle")
     factor = (-pl.col("quantile") * _STD_ERROR / (estimate * shortfall)).exp()
-    low, high = limits_of(estimate, shortfall, factor).values()
+    low, high = logit_intervals.limits_of(estimate, shortfall, factor).values()
     most = interval.tail ** (1 / (_DEGREES + 1))
     best, worst = middle >= 1 - _ROUNDING, middle <= _ROUNDING
     low = pl.when(best).then(pl.min_horizontal(low, most)).otherwise(low)
@@ -270,7 +227,6 @@ def limits_of_mean(table: pl.LazyFrame, mean: str, interval: Interval, rows: Row
 
 
 def limits_of_difference(table: pl.LazyFrame, mean: str, level: float, rows: Rows) -> pl.LazyFrame:
-    """Add ``std_error, ci_low, ci_high`` of a mean of differences, and what they say."""
     half = pl.col("quantile") * _STD_ERROR
     limited = _with_quantile(table, level, rows).with_columns(
         ci_low=(pl.col(mean) - half).clip(lower_bound=-1.0),
@@ -282,7 +238,8 @@ def limits_of_difference(table: pl.LazyFrame, mean: str, level: float, rows: Row
 def _with_quantile(table: pl.LazyFrame, level: float, rows: Rows) -> pl.LazyFrame:
     """Add ``std_error``, null if the segments do not vary, and the ``quantile`` of Student's t.
 
-    ``degrees`` of freedom are null where no quantile is known.
+    With shares w and ``m = W^2 / sum w^2`` it is ``m / (m - 1) sum (w / W)^2 (value - mean)^2``,
+    the variance of a ratio of two means (Cochran 1977, Sampling Techniques, 6.13).
     """
     n_effective = _SHARES * (_SHARES / _SQUARE_SHARES)
     variance = _SQUARES / _SHARES**2 * (n_effective / (n_effective - 1))
@@ -304,7 +261,6 @@ def _with_quantile(table: pl.LazyFrame, level: float, rows: Rows) -> pl.LazyFram
 
 
 def t_test(estimate: float, std_error: float | None, degrees: float | None) -> float | None:
-    """Return the two-sided p-value of an estimate that is 0 in truth."""
     if std_error is None or degrees is None:
         return None
     return distributions.student_p_value(estimate / std_error, degrees)

@@ -1,13 +1,11 @@
 """A measure: a number of each segment, and how much one more row at each score changes it.
 
-The change is the measure's influence on that row. Multiplied by the rows' weights influences add up
-to 0, and the squares of these products add up to the variance of the measure (the infinitesimal
-jackknife: Efron 1981, doi 10.2307/2335442). Intervals, clusters, differences, heterogeneity and
-means rest on value and influence alone, so each is written once, for any measure.
+The change is the measure's influence on that row. Times the rows' weights influences add up to 0,
+and their squares to the variance (the infinitesimal jackknife: Efron 1981, doi 10.2307/2335442).
+Intervals, clusters, differences, heterogeneity and means rest on value and influence alone.
 
 Points are the scores of segments, each with running sums ``tp, fp`` and the totals ``positives,
-negatives`` of its segment. Narwhals uses the names of Polars, so that formulas are the same; sums
-over a segment are not, as an engine may have to add them up in parts.
+negatives`` of its segment; formulas are those of Polars and of Narwhals alike.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from frame_prc._curves.given_thresholds import GivenThresholds
-from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, FEW_POSITIVES, SHORTFALL
+from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, FEW_POSITIVES, status_where
 from frame_prc._formulas import effective_number, exact_parts, rounding, sizes
 from frame_prc._lazy import segment_join
 from frame_prc._ranking.ranking import Ranking, rank
@@ -38,7 +36,6 @@ OPENS = "opens"
 class Dialect:
     """What points are computed with: here Polars; what engines do in their own way is overridden.
 
-    ``lib`` is the library of expressions. ``squares`` is whether there are sums of squared weights.
     Points are in ranking order; each segment begins with a row that ``opens`` it.
     """
 
@@ -50,18 +47,13 @@ class Dialect:
         self.score_dtype, self.threshold_dtype = rows.score_dtype, ranking.threshold_dtype
 
     def cols(self, *names: str) -> list[Any]:
-        """Return columns."""
         return [self.lib.col(name) for name in names]
 
     def when_retrieved(self, value: Any) -> Any:
-        """Return a value where rows are retrieved."""
         return self.lib.when(~self.lib.col(OPENS)).then(value)
 
     def weights_of_rows(self) -> list[Any]:
-        """Return the weight of a positive and of a negative if all of a class had the same.
-
-        There are as many of them as effective rows.
-        """
+        """Return the weight of a positive and of a negative if all of a class weighed the same."""
         if not self.squares:
             return [self.lib.lit(1.0), self.lib.lit(1.0)]
         col = self.lib.col
@@ -70,7 +62,7 @@ class Dialect:
     def with_amounts(self, points: Any, fp: str = "fp", *, whole: bool = True) -> Any:
         """Add ``gain, losses``: the positives and negatives at a score, and since the one before.
 
-        Negatives are those of a running sum; ``whole`` says whether the opening row has the rest.
+        ``whole`` says whether the opening row has the rest of the negatives.
         """
         # Points come in ranking order, and windows over a sorted column are faster.
         return points.with_columns(pl.col("segment").set_sorted()).with_columns(
@@ -86,14 +78,17 @@ class Dialect:
         plain: Mapping[str, str] | None = None,
         onward: Sequence[str] = (),
     ) -> Any:
-        """Add sums over each segment.
+        """Add sums over each segment: ``exact`` ones, of at most 1, ``plain`` and ``onward`` ones.
 
-        ``exact`` names columns whose exact sum is at most 1, ``plain`` others, and ``onward`` those
-        that are replaced by their sum over a score and all lower ones.
+        The latter replace a column by its sum over a score and all lower ones.
         """
         exact, plain = exact or {}, plain or {}
         # Each is a column, since Polars computes windows of columns much faster than expressions.
-        parted = points.with_columns(part for name in exact.values() for part in _parts(name))
+        parted = points.with_columns(
+            part.alias(f"{name}_{i}")
+            for name in exact.values()
+            for i, part in enumerate(exact_parts(pl.col(name)))
+        )
         return parted.with_columns(
             **{name: _total_of_parts(of) for name, of in exact.items()},
             **{name: pl.col(of).sum().over("segment") for name, of in plain.items()},
@@ -105,10 +100,7 @@ class Dialect:
         )
 
     def with_reached(self, points: Any, marks: Mapping[str, str]) -> Any:
-        """Add the sums over the scores with each mark: ``NAME_tp, NAME_fp``.
-
-        With squares also those of squares where rows are ``reached``: ``squares_tp, squares_fp``.
-        """
+        """Add the sums over scores with each mark, ``NAME_tp, NAME_fp``; of squares if reached."""
         names = {f"{name}_{sums}": (m, sums) for m, name in marks.items() for sums in ("tp", "fp")}
         if self.squares:
             names |= {f"squares_{one}": ("reached", f"{one}_squares") for one in ("tp", "fp")}
@@ -123,15 +115,12 @@ class Dialect:
         )
 
     def before(self, running_sum: str) -> Any:
-        """Return a running sum at the score before."""
         return pl.col(running_sum).shift(1)
 
     def rounding(self) -> Any:
-        """Return by how much sums may be rounded, relative to their size."""
         return rounding(weighted=self.ranking.rows.columns.weighted)
 
     def with_score(self, points: Any) -> Any:
-        """Add the ``score`` as the caller has it; null in the opening row."""
         return self.ranking.with_score(points)
 
     def with_held(self, points: Any, table: pl.LazyFrame) -> Any:
@@ -140,7 +129,6 @@ class Dialect:
         return segment_join(points.drop("held", strict=False), held)
 
     def squares_here(self) -> list[Any]:
-        """Return the sums of squared weights at each score: ``pos, neg``."""
         if not self.squares:
             return [pl.col("gain").alias("pos"), pl.col("losses").alias("neg")]
         pos, neg = pl.col("positives_squares"), pl.col("negatives_squares")
@@ -153,13 +141,7 @@ def added(running_sum: str, total: pl.Expr | None = None) -> pl.Expr:
     return pl.when(OPENS).then(unretrieved).otherwise(pl.col(running_sum).diff())
 
 
-def _parts(name: str) -> list[pl.Expr]:
-    """Return the parts of a term that add up exactly."""
-    return [part.alias(f"{name}_{i}") for i, part in enumerate(exact_parts(pl.col(name)))]
-
-
 def _total_of_parts(name: str) -> pl.Expr:
-    """Return the exact sum of the terms of a segment, at most 1, from their parts."""
     coarse, fine = (pl.col(f"{name}_{i}").sum() for i in range(2))
     # One window, so that rows get a single column, which needs no more work on each of them.
     return (coarse + fine).clip(upper_bound=1.0).over("segment")
@@ -170,24 +152,21 @@ def _total_of_parts(name: str) -> pl.Expr:
 # The parts of the bias, by class, and what clusters multiply the variance of each class by.
 BIAS = ("bias_of_positives", "bias_of_negatives")
 TIMES_OF_CLUSTERS = ("times_of_positives", "times_of_negatives")
-IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too few rows
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
 # The status of a measure that rows of a single class have too, from that of their sizes.
 OF_ANY_CLASS = pl.col("status").replace(["no_positives", "no_negatives"], "ok")
 # That of one that a segment with rows of both classes may lack.
-_LACKS = pl.col(ESTIMATE).is_null() & (pl.col("status") == "ok")
-UNDEFINED_IF_NULL = pl.when(_LACKS).then(pl.lit("undefined")).otherwise("status")
+UNDEFINED_IF_NULL = status_where(pl.col("estimate").is_null(), "undefined")
 
 
 @dataclass(frozen=True)
 class Measure(ABC):
     """A measure of each segment, computed as its share of the range of values that it may have.
 
-    ``points`` are the scores at which its influence changes: rows between two of them have that of
-    the next. It may be ``scored``: need the scores themselves, not only their order.
-    ``of_both_classes`` says that negatives limit what is known of it as positives do; ``counted``,
-    that it rests on other rows than positives; ``of_decisions``, that a row is either predicted
-    positive or not.
+    ``points`` are the scores at which its influence changes. ``scored`` measures need the scores
+    themselves; ``of_both_classes`` says that negatives limit what is known as positives do,
+    ``counted`` that it rests on other rows than positives, and ``of_decisions`` that rows are
+    predicted positive or not.
     """
 
     calibration: Calibration | None = None
@@ -213,7 +192,6 @@ class Measure(ABC):
 
     @property
     def lowest(self) -> float:
-        """The lowest value that it may have."""
         return 0.0
 
     @property
@@ -228,12 +206,10 @@ class Measure(ABC):
 
     @property
     def share_of_negatives(self) -> float:
-        """The share of the negatives that it rests on."""
         return 1.0
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether the best segment has the highest value."""
         return True
 
     @property
@@ -242,7 +218,6 @@ class Measure(ABC):
         return self.calibration is None
 
     def of_model(self, name: str | None) -> Self:  # noqa: ARG002 - of models with their own
-        """Return the measure of one of several models."""
         return self
 
     @property
@@ -261,7 +236,6 @@ class Measure(ABC):
 
     @property
     def term_names(self) -> Sequence[str]:
-        """The names of these."""
         return ()
 
     @property
@@ -286,26 +260,18 @@ class Measure(ABC):
 
     @property
     def few(self) -> str:
-        """The status of too few of the rows that it rests on."""
         return FEW_OF_POSITIVES[0]
 
     @property
     def status(self) -> pl.Expr:
-        """The status of its segments, from that of their sizes."""
         return pl.col("status")
 
     @abstractmethod
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return the scores at which the influence changes, with that of their rows.
+        """Return running sums where the influence changes, with ``on_positive, on_negative``.
 
-        Each segment begins with a row that opens it, which stands for the rows below all scores.
-
-        Returns
-        -------
-        LazyFrame
-            Running sums (see :func:`frame_prc._ranking.running_sums.running`), ``gain, losses``,
-            the positives and negatives at each score, ``on_positive, on_negative``, and, the same
-            for all rows of a segment, ``estimate`` and ``shortfall``, which is 1 minus it.
+        Each segment begins with a row that opens it, and has ``estimate, shortfall`` in all its
+        rows.
         """
 
     @abstractmethod
@@ -313,11 +279,9 @@ class Measure(ABC):
         """Return the points that its sums need; of single rows, a part for each class."""
 
     def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return what is added up over the points of each segment."""
         return sums_of(self.influences_of(points, Dialect(ranking)), ranking, self)
 
     def sums_of_parts(self, parts: Sequence[pl.LazyFrame], ranking: Ranking) -> pl.LazyFrame:
-        """Return the same from the parts that its points come in: here there is one."""
         [points] = parts
         return self.sums_at(points, ranking)
 
@@ -326,10 +290,7 @@ class Measure(ABC):
         """Return points of any dialect with the influence of their rows, from their sums."""
 
     def bias(self, of: Dialect) -> tuple[Any, Any]:
-        """Return what each of these scores adds to how much too high the measure is on average.
-
-        It is a sum over the positives, and one over the negatives.
-        """
+        """Return what each score adds to how much too high the measure is on average, by class."""
         return of.lib.lit(0.0), of.lib.lit(0.0)
 
     def valued(self, ranking: Ranking) -> pl.LazyFrame:
@@ -337,10 +298,9 @@ class Measure(ABC):
         return spreads(ranking, self)
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
-        """Return the keys and sizes of each segment, and the measure, without its variance."""
         ranking = rank(rows, bins, scored=self.scored, at=self.calibration)
         sized = self.valued(ranking).with_columns(sizes(POSITIVES, NEGATIVES))
-        found = sized.select("segment", "n", "n_pos", "prevalence", "status", ESTIMATE)
+        found = sized.select("segment", "n", "n_pos", "prevalence", "status", "estimate")
         return ranking.segments.with_keys(ranking.with_dropped(found))
 
     @property
@@ -370,22 +330,17 @@ class Measure(ABC):
 
 @dataclass(frozen=True)
 class TiedMeasure(Measure):
-    """A measure whose influence may change at each score."""
-
     points = TIES
     summed_points: ClassVar[Points] = TIES
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return all scores, with the influence of their rows."""
         found: pl.LazyFrame = self.influences_of(retrieved(ranking, TIES), Dialect(ranking))
         return found
 
     def parts(self, ranking: Ranking) -> list[pl.LazyFrame]:
-        """Return its ``summed_points``, which several measures may share."""
         return parts_at(ranking, self.summed_points)
 
     def sums_at(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return what is added up over the points of each segment."""
         return super().sums_at(self.thinned(points, ranking), ranking)
 
     def thinned(self, points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
@@ -394,12 +349,10 @@ class TiedMeasure(Measure):
 
 
 def retrieved(ranking: Ranking, points: Points) -> pl.LazyFrame:
-    """Return points that some threshold reaches, with the running sums."""
     return running(ranking, points).filter(ranking.retrieved())
 
 
 def parts_at(ranking: Ranking, points: Points) -> list[pl.LazyFrame]:
-    """Return such points; single rows in a part for each class."""
     rows = ranking.rows
     if are_single(ranking, points):
         return rows.windowed_together(*rows_of_classes(ranking))
@@ -407,35 +360,23 @@ def parts_at(ranking: Ranking, points: Points) -> list[pl.LazyFrame]:
 
 
 def are_single(ranking: Ranking, points: Points) -> bool:
-    """Return whether points are single rows."""
     return points.each_row and not ranking.carried
 
 
-def spreads(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
-    """Return the measure of each segment, and its variance if rows are independent.
+def spreads(
+    ranking: Ranking, measure: Measure, parts: Sequence[pl.LazyFrame] | None = None
+) -> pl.LazyFrame:
+    """Return ``positives, negatives, estimate, shortfall, variance`` if rows are independent.
 
-    The ranking must be one with squares. It is computed now if many rows are in memory.
-
-    Returns
-    -------
-    LazyFrame
-        ``segment, positives, negatives, estimate, shortfall, variance``; ``n_effective`` and
-        ``n_negative``, the effective numbers of positives and of negatives: the square of the sum
-        of their weights over the sum of the squares; ``row_odds``, negatives over positives by
-        these numbers; ``bias``, null below two positives; ``of_negatives``, what negatives add
-        to the variance. If calibrated, also ``reference_prevalence, reference_odds``.
+    Also ``n_effective, n_negative``, the effective numbers of rows, ``row_odds``, negatives over
+    positives by these, ``bias``, null below two positives, and ``of_negatives``, their part of the
+    variance. The ranking must be one with squares.
     """
-    return spreads_at(measure.parts(ranking), ranking, measure)
-
-
-def spreads_at(parts: Sequence[pl.LazyFrame], ranking: Ranking, measure: Measure) -> pl.LazyFrame:
-    """Return the same from the points that its sums need."""
-    sums = measure.sums_of_parts(parts, ranking)
+    sums = measure.sums_of_parts(parts or measure.parts(ranking), ranking)
     return ranking.rows.windowed(spreads_of(sums, ranking, measure))
 
 
 def sums_of(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
-    """Return what is added up over the scores of each segment, from their influences."""
     points: pl.LazyFrame = with_terms(influences, Dialect(ranking), measure)
     return (
         points.group_by("segment")
@@ -447,17 +388,14 @@ def sums_of(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
 
 
 def constants(measure: Measure) -> list[str]:
-    """Return the columns that all points of a segment have alike."""
-    return ["positives", "negatives", ESTIMATE, SHORTFALL, *measure.kept]
+    return ["positives", "negatives", "estimate", "shortfall", *measure.kept]
 
 
 def sums_over_scores(measure: Measure) -> list[str]:
-    """Return the columns of points that are added up over a segment."""
     return ["variance", "of_negatives", "pos", "neg", *BIAS, *measure.term_names]
 
 
 def with_terms(influences: Any, of: Dialect, measure: Measure) -> Any:
-    """Add what is added up over a segment to points with influences."""
     col = of.lib.col
     of_positives, of_negatives = (
         col(one) * col(f"on_{of_class}") * col(f"on_{of_class}")
@@ -472,7 +410,6 @@ def with_terms(influences: Any, of: Dialect, measure: Measure) -> Any:
 
 
 def spreads_of(sums: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
-    """Return the same from the sums over the scores of each segment."""
     numbers = {
         "n_effective": measure.rests_on,
         # Of rows the sum may lack the negatives below the last positive, which move nothing.
@@ -482,21 +419,17 @@ def spreads_of(sums: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.Laz
     }
     if not ranking.rows.clustered:
         numbers["variance"] = measure.variance
+    is_known = ranking.squares or not ranking.rows.columns.weighted
+    can_leave_out = (pl.col("n_effective") > 1) & (NEGATIVES > 0) & pl.lit(is_known)
     defined = pl.when(measure.is_defined).then(
-        pl.col(ESTIMATE, SHORTFALL, "variance", "n_effective")
+        pl.col("estimate", "shortfall", "variance", "n_effective")
     )
     return (
         sums.with_columns(**numbers)
         .with_columns(
             defined,
             row_odds=pl.col("n_negative") / pl.col("n_effective"),
-            bias=pl.when(_is_jackknifed(ranking)).then(pl.sum_horizontal(BIAS)),
+            bias=pl.when(can_leave_out).then(pl.sum_horizontal(BIAS)),
         )
         .drop("pos", "neg", *measure.term_names)
     )
-
-
-def _is_jackknifed(ranking: Ranking) -> pl.Expr:
-    """Return whether a row of each class can be left out, and what a row weighs is known."""
-    is_known = ranking.squares or not ranking.rows.columns.weighted
-    return (pl.col("n_effective") > 1) & (NEGATIVES > 0) & pl.lit(is_known)

@@ -1,24 +1,8 @@
-"""P-values by draws: random orders of labels, random signs, and the largest of many deviates.
+"""P-values by draws: random orders of labels, random signs, the largest deviate; needs NumPy.
 
-Scores, ties and weights stay with their rows, and labels move. Rows with the same score and weight
-form one cell, and a random order gives each cell a number of positives: they have a multivariate
-hypergeometric distribution.
-
-If two models are equally good on segments like these, the difference of each segment is as likely
-to have the other sign. With few segments every combination of signs is evaluated.
-
-The p-value of draws is ``(1 + hits) / (1 + replicates)``, which counts what was observed as one of
-them (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
-
-NumPy is an optional dependency: import this module only where the test is asked for.
-
-A step-down test of the largest deviate (Westfall & Young 1993; Romano & Wolf 2005, doi
-10.1198/016214504000000539): the smallest p-value is as small as the largest of all deviates makes
-it by chance, the next as the largest of all others, and so on. Deviates are normal, with the
-correlations of the influences within a block of tests. Blocks are taken as independent, which is
-the worst case (Royen 2014, arXiv:1408.1028). So no p-value is above Holm's.
-
-NumPy is an optional dependency: import this module only where such p-values are asked for.
+Rows with the same score and weight form a cell, to which a random order gives a multivariate
+hypergeometric number of positives. The p-value of draws is ``(1 + hits) / (1 + replicates)``
+(Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
 """
 
 from __future__ import annotations
@@ -53,7 +37,6 @@ _ROUNDING = 1e-12
 
 
 def p_values(ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
-    """Return keys and ``p_value`` of each segment that has both classes."""
     rows = ranking.rows
     cells = cells_of(ranking, rows)
     schema = {"segment": cells.collect_schema()["segment"], "p_value": pl.Float64()}
@@ -70,7 +53,6 @@ def p_values(ranking: Ranking, resampling: Draws) -> pl.LazyFrame:
 
 
 def _tested(cells: pl.DataFrame, seed: int, replicates: int) -> Iterator[tuple[int, float]]:
-    """Yield the segments with both classes, and their p-values."""
     size, found = pl.col("size"), pl.col("positive").cast(pl.Int64) * pl.col("size")
     both = cells.group_by("segment", "tie", "retrieved", "weight").agg(
         size.sum(), found=found.sum()
@@ -90,11 +72,9 @@ def _tested(cells: pl.DataFrame, seed: int, replicates: int) -> Iterator[tuple[i
 
 @dataclass(frozen=True)
 class _Shape:
-    """What a segment keeps when its labels are permuted.
+    """What a segment keeps when labels are permuted: rows and weight of each cell, and its tie.
 
-    ``sizes`` are the rows of each cell, ``weights`` the weight of each of its rows, and ``ties``
-    the number of its tie, ascending while the score descends; the last tie is of the rows that are
-    never retrieved, if there are any.
+    Ties ascend while scores descend; the last may be of the rows that are never retrieved.
     """
 
     positives: int
@@ -105,14 +85,12 @@ class _Shape:
 
     @classmethod
     def of(cls, cells: pl.DataFrame, positives: int) -> _Shape:
-        """Return the shape of the cells of a segment, sorted by tie and weight."""
         tie = cells["tie"].rle_id().cast(pl.Int64).to_numpy()
         size, weight = cells["size"].to_numpy(), cells["weight"].to_numpy()
         return cls(positives, not cells["retrieved"][-1], size, weight, tie)
 
     @cached_property
     def ends(self) -> Integers:
-        """The last cell of each tie."""
         return np.flatnonzero(np.append(np.diff(self.ties) > 0, True))
 
     @cached_property
@@ -132,7 +110,6 @@ class _Shape:
         return [int(word) for word in np.frombuffer(digest, dtype="<u4")]
 
     def random_areas(self, seed: int, replicates: int) -> Floats:
-        """Return the average precision of random orders of the labels."""
         random = np.random.default_rng([seed, *self.entropy])
         cells = len(self.sizes)
         if cells > max(_MANY_CELLS, _CELLS_PER_POSITIVE * self.positives):
@@ -171,7 +148,6 @@ class _Shape:
         return np.array([self._area_of(cell_of_row[np.sort(place)]) for place in places])
 
     def _area_of(self, cells: Integers) -> float:
-        """Return the average precision if the positives are in these cells, in order."""
         weights, ties = self.weights[cells], self.ties[cells]
         running = np.cumsum(weights)
         tp = running[np.searchsorted(ties, ties, side="right") - 1]
@@ -187,7 +163,7 @@ _SIGNS_AT_ONCE = 2**20
 
 
 def p_value_of_signs(differences: Sequence[float], resampling: Draws) -> float | None:
-    """Return the two-sided p-value of the sum of the differences; ``None`` without any."""
+    """Return the two-sided p-value of a sum of differences, whose signs are random."""
     sizes = np.sort(np.abs(np.asarray(differences, dtype=np.float64)))
     if not len(sizes):
         return None
@@ -229,7 +205,12 @@ def adjusted(
     covariances: Sequence[Sequence[float]],
     places: Sequence[int],
 ) -> npt.NDArray[np.float64]:
-    """Return the corrected p-values of tests, of each of which a row is a share."""
+    """Return p-values by a step-down test of the largest deviate; each row is a share of a test.
+
+    The smallest p-value is as small as the largest of all deviates makes it by chance, the next as
+    the largest of all others (Romano & Wolf 2005, doi 10.1198/016214504000000539). Blocks are taken
+    as independent, the worst case (Royen 2014, arXiv:1408.1028): no p-value is above Holm's.
+    """
     order, number = np.argsort(p, kind="stable"), len(p)
     deviates = np.array([_deviate(p[i]) for i in order])
     roots = _roots(order, blocks, covariances, places)
@@ -248,7 +229,6 @@ def adjusted(
 
 
 def _deviate(p: float) -> float:
-    """Return how far from 0 a normal deviate is that has a two-sided p-value."""
     if p >= 1:
         return 0.0
     return normal_quantile(1 - p) if 1 - p < 1 else np.inf
@@ -260,10 +240,7 @@ def _roots(
     covariances: Sequence[Sequence[float]],
     places: Sequence[int],
 ) -> list[tuple[list[int], npt.NDArray[np.float64]]]:
-    """Return the tests of each block, and a root of the matrix of their correlations.
-
-    They come in the order of the p-values, so that draws do not depend on that of the rows.
-    """
+    """Return the tests of each block, in order of p-values, and a root of their correlations."""
     members: dict[Hashable, list[int]] = {}
     for test in order.tolist():
         own, block = covariances[test][places[test]], blocks[test]

@@ -1,9 +1,8 @@
 """Measures of probabilities: means over the rows of what each row's score and class cost.
 
 With a loss ``l(score, class)`` and W the weight of all rows, one more unit of weight on a row
-changes the mean by ``(l - mean) / W``. Scores need no order: the counts at each score are enough.
-Where each row counts as one, so are the sums of powers of the deviations of the losses of a class
-from their mean: those from another value follow from them, and nothing cancels.
+changes the mean by ``(l - mean) / W``. Where each row counts as one, sums of powers of deviations
+from the mean of each class are enough, and scores need no order.
 """
 
 from __future__ import annotations
@@ -16,26 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
-from frame_prc._formulas import (
-    ENOUGH_TOLD,
-    above_average,
-    effective_number,
-    exact_parts,
-    library,
-    told_by,
-)
-from frame_prc._inference.measure import (
-    BIAS,
-    IS_FEW,
-    NEGATIVES,
-    OF_ANY_CLASS,
-    POSITIVES,
-    UNDEFINED_IF_NULL,
-    Dialect,
-    TiedMeasure,
-    are_single,
-)
+from frame_prc import _formulas as formulas
+from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._inference import measure
 from frame_prc._lazy import segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import EACH_ROW
@@ -52,10 +34,7 @@ Shares: TypeAlias = tuple[Any, Any, Any, Any]
 
 
 class Loss(NamedTuple):
-    """What a row costs, as shares of the range from ``lowest`` on.
-
-    ``shares`` are those on a positive and on a negative row, and 1 minus each.
-    """
+    """What a positive and a negative row cost, and 1 minus each, as shares of the range."""
 
     shares: Callable[[Any, float], Shares]
     lowest: float = 0.0
@@ -92,71 +71,60 @@ LOSSES: dict[str, Loss] = {
 
 
 @dataclass(frozen=True)
-class MeanLoss(TiedMeasure):
-    """The mean of a loss over all rows, known by its name."""
-
+class MeanLoss(measure.TiedMeasure):
     of: str = "brier"
     summed_points = EACH_ROW
     scored = True
     counted = True
     of_hits = False
     few = "few_rows"
-    fewest = ENOUGH_TOLD
-    kept = (IS_FEW,)
+    fewest = formulas.ENOUGH_TOLD
+    kept = ("is_few",)
     weighed = (False, False)  # fourth powers tell
-    status = OF_ANY_CLASS
-    is_defined = POSITIVES + NEGATIVES > 0
+    status = measure.OF_ANY_CLASS
+    is_defined = measure.POSITIVES + measure.NEGATIVES > 0
 
     @property
     def name(self) -> str:
-        """The name of its column."""
         return self.of
 
     @property
     def loss(self) -> str:
-        """The loss whose mean it is made of."""
         return self.of
 
     @property
     def lowest(self) -> float:
-        """The lowest loss."""
         return LOSSES[self.of].lowest
 
     @property
     def span(self) -> float:
-        """The highest loss, less the lowest."""
         return LOSSES[self.of].span
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether the best segment is the first from above."""
         return LOSSES[self.of].higher_is_better
 
     def sums_of_parts(self, parts: Sequence[pl.LazyFrame], ranking: Ranking) -> pl.LazyFrame:
-        """Return what is added up over the scores of each segment; of single rows, by class."""
-        if not are_single(ranking, self.summed_points):
+        if not measure.are_single(ranking, self.summed_points):
             return super().sums_of_parts(parts, ranking)
-        of = Dialect(ranking)
+        of = measure.Dialect(ranking)
         sums = _sums_over_rows(parts, self.loss, of, _SUMS | _POWERS)
         classes = ranking.rows.once(ranking.rows.windowed(sums))
         return _sums_of_classes(self.beside_rate(_with_means(classes, of), of))
 
     def valued(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return the sizes of each segment, and the mean of its rows, which need no order."""
-        if not are_single(ranking, self.summed_points):
+        if not measure.are_single(ranking, self.summed_points):
             return super().valued(ranking)
-        of, rows = Dialect(ranking), ranking.segments.numbered(ranking.rows.used())
+        of, rows = measure.Dialect(ranking), ranking.segments.numbered(ranking.rows.used())
         parts = [rows.filter(one) for one in ("truth", ~pl.col("truth"))]
         sums = ranking.rows.once(_sums_over_rows(parts, self.loss, of, _SUMS))
         found: pl.LazyFrame = self.beside_rate(_with_means(sums, of), of)
-        return found.with_columns(pl.when(self.is_defined).then(ESTIMATE).alias(ESTIMATE))
+        return found.with_columns(pl.when(self.is_defined).then("estimate").alias("estimate"))
 
-    def beside_rate(self, table: Any, of: Dialect) -> Any:  # noqa: ARG002 - of a ratio
-        """Return the measure and its influences, from those of the mean of its loss."""
+    def beside_rate(self, table: Any, of: measure.Dialect) -> Any:  # noqa: ARG002 - of a ratio
         return table
 
-    def influences_of(self, points: Any, of: Dialect) -> Any:
-        """Return the scores, with the influence of their rows."""
+    def influences_of(self, points: Any, of: measure.Dialect) -> Any:
         names = ("on_positive", "on_negative", "left_of_positive", "left_of_negative")
         losses = dict(zip(names, _losses(self.loss, of), strict=True))
         on_positive, on_negative, left_of_positive, left_of_negative = of.cols(*names)
@@ -174,33 +142,32 @@ class MeanLoss(TiedMeasure):
                 left=(gain * left_of_positive + lost * left_of_negative) / rows,
             )
         )
-        summed = of.with_sums(shared, exact={ESTIMATE: "share", SHORTFALL: "left"})
-        measured, squared = of.cols(ESTIMATE, SHORTFALL), rows
+        summed = of.with_sums(shared, exact={"estimate": "share", "shortfall": "left"})
+        measured, squared = of.cols("estimate", "shortfall"), rows
         if of.squares:
             squared = of.lib.col("positives_squares") + of.lib.col("negatives_squares")
         influences = summed.with_columns(
-            (effective_number(rows, squared) < FEW_POSITIVES).alias(IS_FEW),
-            on_positive=above_average(on_positive, left_of_positive, *measured) / rows,
-            on_negative=above_average(on_negative, left_of_negative, *measured) / rows,
+            (formulas.effective_number(rows, squared) < FEW_POSITIVES).alias("is_few"),
+            on_positive=formulas.above_average(on_positive, left_of_positive, *measured) / rows,
+            on_negative=formulas.above_average(on_negative, left_of_negative, *measured) / rows,
         )
         return self.beside_rate(influences, of)
 
-    def terms(self, of: Dialect) -> dict[str, Any]:
-        """Return the fourth powers of influences; rows of one score and class count as alike."""
+    def terms(self, of: measure.Dialect) -> dict[str, Any]:
         both = (("pos", "gain", "positive"), ("neg", "losses", "negative"))
         of_positives, of_negatives = (_fourth(of, *one) for one in both)
         return {"fourth": of_positives + of_negatives}
 
     @property
     def term_names(self) -> Sequence[str]:
-        """The names of these."""
         return ("fourth",)
 
     @property
     def rests_on(self) -> pl.Expr:
-        """How many rows the variance rests on, at most the effective number of all."""
-        every = effective_number(POSITIVES + NEGATIVES, pl.col("pos") + pl.col("neg"))
-        return told_by(pl.col("variance"), pl.col("fourth"), every)
+        every = formulas.effective_number(
+            measure.POSITIVES + measure.NEGATIVES, pl.col("pos") + pl.col("neg")
+        )
+        return formulas.told_by(pl.col("variance"), pl.col("fourth"), every)
 
 
 # So wide that the logit of a share of the range is the logarithm of the ratio.
@@ -211,14 +178,13 @@ _RANGE = {"observed_expected": 2.0**20, "brier_skill": 2.0**12}
 class BesideRate(MeanLoss):
     """A mean of losses beside the share of positives p: a ratio, which both of them move.
 
-    ``observed_expected`` is p over the mean score, and ``brier_skill`` 1 minus the Brier score over
-    ``p (1 - p)``, which is the Brier score of p itself. Rows without a loss do not tell a variance.
+    ``observed_expected`` is p over the mean score, ``brier_skill`` 1 - Brier score / ``p (1 - p)``.
     """
 
     higher_is_better = True
     # A quotient by a mean score, or a variance of labels, of 0 is not finite.
-    is_defined = pl.col(ESTIMATE).is_finite()
-    status = UNDEFINED_IF_NULL
+    is_defined = pl.col("estimate").is_finite()
+    status = measure.UNDEFINED_IF_NULL
 
     @property
     def _is_skill(self) -> bool:
@@ -226,22 +192,22 @@ class BesideRate(MeanLoss):
 
     @property
     def lowest(self) -> float:
-        """The lowest value that has an interval: none has one beyond the range."""
         return 1 - self.span if self._is_skill else 0.0
 
     @property
     def span(self) -> float:
-        """The width of the range."""
         return _RANGE[self.of]
 
     @property
     def loss(self) -> str:
-        """The loss whose mean stands beside the rate."""
         return "brier" if self._is_skill else "mean_score"
 
-    def beside_rate(self, table: Any, of: Dialect) -> Any:
-        """Return the ratio and its influences, from those of the mean of its loss."""
-        rows, mean, names = of.lib.col("rows"), of.lib.col(ESTIMATE), ("on_positive", "on_negative")
+    def beside_rate(self, table: Any, of: measure.Dialect) -> Any:
+        rows, mean, names = (
+            of.lib.col("rows"),
+            of.lib.col("estimate"),
+            ("on_positive", "on_negative"),
+        )
         p, q = of.cols("share_of_positives", "share_of_negatives")
         of_rate = zip(names, (q / rows, -p / rows), strict=True)
         if self._is_skill:
@@ -254,7 +220,7 @@ class BesideRate(MeanLoss):
             share = p / mean / self.span
             both, slope = (share, 1 - share), -share / mean
             moved = [(by / self.span - share * of.lib.col(on)) / mean for on, by in of_rate]
-        found = zip((ESTIMATE, SHORTFALL, "slope", *names), (*both, slope, *moved), strict=True)
+        found = zip(("estimate", "shortfall", "slope", *names), (*both, slope, *moved), strict=True)
         rated = table.with_columns(
             share_of_positives=of.lib.col("positives") / rows,
             share_of_negatives=of.lib.col("negatives") / rows,
@@ -263,20 +229,18 @@ class BesideRate(MeanLoss):
 
     @property
     def rests_on(self) -> pl.Expr:
-        """How many rows the variance rests on; that of a share of 0 is not seen."""
-        is_inside = (pl.col(SHORTFALL) > 0) & (pl.col(ESTIMATE) > 0)
+        is_inside = (pl.col("shortfall") > 0) & (pl.col("estimate") > 0)
         return pl.when(is_inside).then(super().rests_on)
 
 
-def _losses(name: str, of: Dialect) -> Shares:
-    """Return what a row of each class costs, from the column ``probability``."""
+def _losses(name: str, of: measure.Dialect) -> Shares:
     epsilon = _EPSILON.get(of.score_dtype, _EPSILON_OF_64_BITS)
     return LOSSES[name].shares(of.lib.col("probability"), epsilon)
 
 
 def _probability(score: Any) -> Any:
     """Return a score as a probability: sums of Float32 may exceed 1."""
-    return score.cast(library(score).Float64).clip(0.0, 1.0)
+    return score.cast(formulas.library(score).Float64).clip(0.0, 1.0)
 
 
 # --- sums of single rows -------------------------------------------------------------------------
@@ -295,16 +259,15 @@ _POWERS = {
 
 
 def _sums_over_rows(
-    classes: Sequence[pl.LazyFrame], loss: str, of: Dialect, sums: Mapping[str, pl.Expr]
+    classes: Sequence[pl.LazyFrame], loss: str, of: measure.Dialect, sums: Mapping[str, pl.Expr]
 ) -> pl.LazyFrame:
-    """Return sums over the rows of each class, of which a segment may have none."""
     on_positive, on_negative, *_ = _losses(loss, of)
     table = of.ranking.segments.table.select("segment").sort("segment")
     shares = (("positives", on_positive), ("negatives", on_negative))
     for rows, (name, share) in zip(classes, shares, strict=True):
         scored = rows.with_columns(probability=_probability(pl.col("score")))
         costs = scored.select("segment", share=share)
-        parts = zip(("coarse", "fine"), exact_parts(pl.col("share") * _SCALE), strict=True)
+        parts = zip(("coarse", "fine"), formulas.exact_parts(pl.col("share") * _SCALE), strict=True)
         losses = costs.with_columns(**dict(parts)).group_by("segment")
         own = losses.agg(one.alias(f"{name}{of_class}") for of_class, one in sums.items())
         table = segment_join(table, own)
@@ -312,9 +275,9 @@ def _sums_over_rows(
     return table.with_columns(cs.float().fill_nan(0.0)).fill_null(0)
 
 
-def _with_means(classes: pl.LazyFrame, of: Dialect) -> pl.LazyFrame:
+def _with_means(classes: pl.LazyFrame, of: measure.Dialect) -> pl.LazyFrame:
     """Add the mean loss, and the influence on it of a row whose loss is the mean of its class."""
-    rows, measured = pl.col("rows"), of.cols(ESTIMATE, SHORTFALL)
+    rows, measured = pl.col("rows"), of.cols("estimate", "shortfall")
 
     def total(one: str) -> pl.Expr:
         both = pl.col(f"positives_{one}") + pl.col(f"negatives_{one}")
@@ -324,12 +287,12 @@ def _with_means(classes: pl.LazyFrame, of: Dialect) -> pl.LazyFrame:
         share, left = (
             pl.col(f"{name}_{one}") / (pl.col(name) * _SCALE) for one in ("share", "left")
         )
-        above: pl.Expr = above_average(share, left, *measured) / rows
+        above: pl.Expr = formulas.above_average(share, left, *measured) / rows
         return above.fill_nan(0.0)
 
     return (
-        classes.with_columns(rows=POSITIVES + NEGATIVES)
-        .with_columns(total("share").alias(ESTIMATE), total("left").alias(SHORTFALL))
+        classes.with_columns(rows=measure.POSITIVES + measure.NEGATIVES)
+        .with_columns(total("share").alias("estimate"), total("left").alias("shortfall"))
         .with_columns(
             on_positive=mean_above("positives"), on_negative=mean_above("negatives"), slope=1.0
         )
@@ -339,8 +302,7 @@ def _with_means(classes: pl.LazyFrame, of: Dialect) -> pl.LazyFrame:
 def _sums_of_classes(table: pl.LazyFrame) -> pl.LazyFrame:
     """Return the sums of powers of influences over the rows of each segment.
 
-    An influence is that of the mean loss of the class and, by ``slope`` over the number of rows,
-    what the loss of the row deviates from it.
+    An influence is that of the mean loss of the class, and ``slope / rows`` times the deviation.
     """
     by = pl.col("slope") / pl.col("rows")
     classes = {"positives": pl.col("on_positive"), "negatives": pl.col("on_negative")}
@@ -357,14 +319,14 @@ def _sums_of_classes(table: pl.LazyFrame) -> pl.LazyFrame:
         "segment",
         "positives",
         "negatives",
-        ESTIMATE,
-        SHORTFALL,
-        (POSITIVES + NEGATIVES < FEW_POSITIVES).alias(IS_FEW),
+        "estimate",
+        "shortfall",
+        (measure.POSITIVES + measure.NEGATIVES < FEW_POSITIVES).alias("is_few"),
         variance=second("positives") + second("negatives"),
         of_negatives=second("negatives"),
-        pos=POSITIVES.cast(pl.Float64),
-        neg=NEGATIVES.cast(pl.Float64),
-        **dict.fromkeys(BIAS, pl.lit(0.0)),
+        pos=measure.POSITIVES.cast(pl.Float64),
+        neg=measure.NEGATIVES.cast(pl.Float64),
+        **dict.fromkeys(measure.BIAS, pl.lit(0.0)),
         fourth=fourth("positives") + fourth("negatives"),
     )
 
@@ -372,7 +334,7 @@ def _sums_of_classes(table: pl.LazyFrame) -> pl.LazyFrame:
 # --- fourth powers -------------------------------------------------------------------------------
 
 
-def _fourth(of: Dialect, squared: str, weight: str, of_class: str) -> Any:
+def _fourth(of: measure.Dialect, squared: str, weight: str, of_class: str) -> Any:
     """Return the sum of the fourth powers of the influences of the rows of a score and class."""
     squares, amount, influence = of.cols(squared, weight, f"on_{of_class}")
     of_row = of.lib.when(amount > 0).then(squares / amount).otherwise(0.0)

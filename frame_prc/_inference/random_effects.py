@@ -1,38 +1,4 @@
-"""Segments and periods whose true values vary around a mean, on the logit scale.
-
-On the logit scale the estimate ``y_i`` of a segment is normal around its true value ``theta_i``
-with variance ``v_i``, and true values are normal around ``mu`` with standard deviation ``tau``.
-With flat priors of ``mu`` and ``tau`` (Gelman et al., Bayesian Data Analysis, 3rd ed., 5.4),
-
-    p(tau | y) ~ V^(1/2) prod s_i^(-1/2) exp(-(y_i - mu)^2 / (2 s_i)),    s_i = v_i + tau^2
-    mu = V sum y_i / s_i,    V = 1 / sum 1 / s_i
-
-and, given tau and mu, theta_i is normal around ``b mu + (1 - b) y_i`` with variance ``b tau^2``,
-where ``b = v_i / s_i`` is the share of the mean. Thus tau is not taken as known: with few segments
-it is not, and intervals that forget it cover too little.
-
-The variance of a segment with few rows is itself an estimate, and small by chance where the
-segment looks good; so it is moved towards what rows of the other segments have, ``c / m`` with m
-effective rows: its logarithm counts as m of m + 20.
-
-On the logit scale the estimate of a period is normal around its true value, and true values vary
-around that of the reference by ``tau``, which the periods of the reference tell (DerSimonian &
-Laird 1986). A look compares the mean of the last 1, 2, 4, 8 ... periods with the reference, as a
-change may be large or last, and takes the largest of these differences in standard deviations.
-
-The bound of each look spends an equal part of the error (Lan & DeMets 1983): it is drawn from what
-looks show where nothing changes, given that no bound was crossed before. So looks that share
-periods, and the reference that all share, cost less than by Bonferroni. The standard deviation of a
-period is known no better than k periods of the reference tell it, so it is drawn too, as by
-Student's t with k - 1 degrees of freedom (Higgins, Thompson & Spiegelhalter 2009, doi
-10.1111/j.1467-985X.2008.00552.x): the same for all looks, and at least what sampling makes. A
-smaller error than draws can tell is reached from the tail of this distribution.
-
-Segments that are watched side by side lend each other degrees of freedom, as many as their spreads
-are alike (Smyth 2004, doi 10.2202/1544-6115.1027).
-
-NumPy is an optional dependency: import this module only where periods are watched.
-"""
+"""Segments and periods whose true values vary around a mean, on the logit scale; needs NumPy."""
 
 from __future__ import annotations
 
@@ -55,11 +21,7 @@ _ROWS_OF_OTHERS = 20
 
 
 class Shrunk(NamedTuple):
-    """What is likely of each segment, as shares from 0 to 1.
-
-    ``ranks`` are draws of the place of each segment from above, from 1, ``values`` draws of its
-    value, and ``shares`` is how much of its estimate is the mean of all.
-    """
+    """Draws of the values of segments and of their ranks from above, and the share of the mean."""
 
     values: Floats
     ranks: NDArray[np.int64]
@@ -67,7 +29,14 @@ class Shrunk(NamedTuple):
 
 
 def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool = True) -> Shrunk:
-    """Return draws of the true values of segments, always the same ones."""
+    """Return draws of the true values of segments, always the same ones.
+
+    With flat priors of mu and tau, and ``s_i = v_i + tau^2`` (Gelman et al., Bayesian Data
+    Analysis, 3rd ed., 5.4), ``p(tau | y) ~ V^(1/2) prod s_i^(-1/2) exp(-(y_i - mu)^2 / (2 s_i))``
+    with ``V = 1 / sum 1 / s_i`` and ``mu = V sum y_i / s_i``; theta_i is normal around ``b mu + (1
+    - b) y_i`` with variance ``b tau^2``, where ``b = v_i / s_i``. With tau taken as known intervals
+    cover too little.
+    """
     random = np.random.default_rng(0)
     # In an order of their own: what is drawn must not depend on the order of the names.
     order = np.lexsort((rows, variances, estimates))
@@ -126,8 +95,6 @@ _LEAST_TAIL = 1e-14
 
 
 class Spread(NamedTuple):
-    """How much true values of periods vary, and with how many degrees of freedom it is known."""
-
     tau: float
     degrees: float
 
@@ -136,10 +103,8 @@ class Spread(NamedTuple):
 class Series:
     """The periods of a segment, in order: the first ``first`` ones, and those that are watched.
 
-    ``logits`` and ``variances`` are NaN where there are none. ``rows`` are the effective numbers of
-    rows; ``window`` is how many periods are evaluated together. ``sides`` is 2 if both directions
-    count, else 1, and a logit that is higher by ``worse`` is worse. Without a ``spread`` that other
-    segments helped to tell, it is that of these periods alone.
+    ``logits`` and ``variances`` are NaN where there are none, ``window`` is how many periods are
+    evaluated together, ``sides`` 2 if both directions count. A logit higher by ``worse`` is worse.
     """
 
     logits: Floats
@@ -153,10 +118,7 @@ class Series:
 
     @cached_property
     def _known(self) -> Floats:
-        """Variances that lean on those of the rows of the reference, where rows are few.
-
-        A measure at its end, such as 0, has no variance of its own, and gets that of these rows.
-        """
+        """Variances that lean on those of the rows of the reference, where rows are few."""
         own, reference = self.variances, self.reference
         usual = np.nanmean(own[reference] * self.rows[reference]) / self.rows
         weight = self.rows / (self.rows + _ROWS_OF_REFERENCE)
@@ -172,7 +134,6 @@ class Series:
 
     @property
     def has_reference(self) -> bool:
-        """Whether the reference can be compared with."""
         known = np.isfinite(self.logits[self.reference])
         has_variance = (self.variances[self.reference] > 0).any()
         return bool(has_variance) and int(known.sum()) >= _LEAST
@@ -199,34 +160,28 @@ class Series:
 
     @property
     def _weights(self) -> Floats:
-        """The weights of the periods of the reference that have a value."""
         used = np.isfinite(self.logits[self.reference])
         weights: Floats = 1 / (self._known[self.reference][used] + self._spread.tau**2)
         return weights
 
     @property
     def degrees(self) -> float:
-        """Of how many degrees of freedom the spread of periods is known."""
         return max(self._spread.degrees, _LEAST_DEGREES)
 
     @cached_property
     def of_reference(self) -> float:
-        """The logit of the reference."""
         return self.mean_of_reference(self.logits)
 
     def mean_of_reference(self, values: Floats) -> float:
-        """Return the mean of values of periods over those of the reference, weighted."""
         used = np.isfinite(self.logits[self.reference])
         return float(np.average(values[self.reference][used], weights=self._weights))
 
     @property
     def _variance(self) -> float:
-        """The variance of the logit of the reference."""
         return float(1 / self._weights.sum())
 
     @cached_property
     def watched(self) -> _Paths:
-        """The periods after the reference that have a variance."""
         used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
         variances = self._known[used] + self._tau2[used]
@@ -234,7 +189,6 @@ class Series:
 
     @property
     def _used(self) -> Integers:
-        """The places of the periods that are watched and have a value."""
         return np.flatnonzero(np.isfinite(self.logits[self.first :])) + self.first
 
     @cached_property
@@ -267,11 +221,9 @@ class Series:
         return places[look + 1 - lengths[int(np.argmax(paths.sizes(found)))]]
 
     def deviation(self, place: int) -> float:
-        """Return the standard deviation of the difference of one period from the reference."""
         return float(np.sqrt(self._known[place] + self._tau2[place] + self._variance))
 
     def alone(self) -> list[tuple[int, float]]:
-        """Return the place of each period, and how much worse it is in standard deviations."""
         places, differences = self.differences()
         pairs = zip(places, differences, strict=True)
         return [(place, float(one) / self.deviation(place)) for place, one in pairs]
@@ -309,11 +261,10 @@ class Series:
 
 
 def spreads(series: Sequence[Series]) -> list[Spread]:
-    """Return how much the periods of each of several segments vary.
+    """Return how much the periods of each of several segments vary: by tau, around the reference.
 
-    The variance of a segment's periods counts with its own degrees of freedom, and that of all with
-    as many more as tell how far segments differ from it. What the logarithms of their ratios vary
-    by is enlarged, as it is an estimate of few segments.
+    Segments lend each other degrees of freedom, as many as their spreads are alike (Smyth 2004, doi
+    10.2202/1544-6115.1027); what their logarithms vary by is enlarged, as segments are few.
     """
     q, c, own = np.array([one.own_spread for one in series]).T
     of_all = max(0.0, (q - own).sum() / c.sum())
@@ -345,10 +296,12 @@ def _degrees_of_all(series: Sequence[Series], own: Floats) -> float:
 
 @dataclass(frozen=True)
 class _Paths:
-    """The periods that are watched, with the variances of their logits and of the reference.
+    """The periods that are watched; ``shares`` says what each is made of, if they overlap.
 
-    ``shares`` says which periods each of them is made of, if they overlap. How much periods vary
-    is known with so many ``degrees`` of freedom.
+    A look takes the largest difference from the reference of the last 1, 2, 4, 8 ... periods, in
+    standard deviations. Its bound spends an equal part of the error (Lan & DeMets 1983): it is
+    drawn where nothing changes, given that no bound was crossed before, with a standard deviation
+    known with ``degrees`` of freedom (Higgins et al. 2009, doi 10.1111/j.1467-985X.2008.00552.x).
     """
 
     variances: Floats
@@ -358,7 +311,6 @@ class _Paths:
     degrees: float
 
     def lengths(self, look: int) -> list[int]:
-        """Return the numbers of periods that a look compares: 1, 2, 4 and so on."""
         if self.shares is not None:
             return [1]
         return [2**power for power in range((look + 1).bit_length())]
@@ -369,7 +321,6 @@ class _Paths:
         return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
 
     def sizes(self, found: Floats) -> Floats:
-        """Return how large differences are in the directions that count."""
         return np.abs(found) if self.sides > 1 else found
 
     def statistics(
@@ -384,7 +335,6 @@ class _Paths:
         return found
 
     def highest(self, weighted: Floats, look: int) -> Floats:
-        """Return the largest of these differences."""
         found = self.statistics(weighted, look)
         highest: Floats = self.sizes(found).max(axis=1)
         return highest
@@ -401,13 +351,11 @@ class _Paths:
         return found
 
     def scales(self, draws: int) -> Floats:
-        """Return draws of the standard deviation of periods, over that which is known."""
         chi2 = np.random.default_rng([0, *b"tau"]).chisquare(self.degrees, draws)
         found: Floats = np.sqrt(self.degrees / chi2)
         return found
 
     def bounds(self, error: float, looks: int, known: Sequence[float], count: int) -> list[float]:
-        """Return the bound of each look; those ``known`` are kept."""
         count = min(count, looks)
         found = [*known[:count]]
         if len(found) == count:

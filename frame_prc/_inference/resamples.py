@@ -1,9 +1,6 @@
-"""Bootstrap replicates as NumPy arrays: draws, their curves, and how those vary.
+"""Bootstrap replicates as NumPy arrays: draws, their curves, and how those vary; needs NumPy.
 
-A replicate redraws how many rows each cell has, and the running sums of that are its curve. A block
-of replicates is a few operations on arrays with one row per replicate.
-
-NumPy is an optional dependency: import this module only where replicates are asked for.
+A replicate redraws how many rows each cell has; a block of them is arrays with one row for each.
 """
 
 from __future__ import annotations
@@ -21,8 +18,8 @@ from numpy.typing import NDArray
 from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile, precision, step_area, unsigned_zero
 from frame_prc._inference.distributions import with_exact_limits
-from frame_prc._inference.heavy_rows import told_by_weights
 from frame_prc._inference.intervals import with_levels
+from frame_prc._inference.row_influence import told_by_weights
 from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Draws
@@ -46,8 +43,6 @@ SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 
 
 def variances(rows: Rows, resampling: Draws, bins: Bins | None) -> pl.LazyFrame:
-    """Return keys and ``variance``: that of the average precision over replicates."""
-
     def variance(sample: Sample) -> list[tuple[float | None]]:
         areas = np.concatenate([_average_precisions(one) for one in sample.replicates(resampling)])
         defined = areas[~np.isnan(areas)]
@@ -74,15 +69,13 @@ def over_replicates(
     every_score: bool,
     bins: Bins | None = None,
 ) -> pl.LazyFrame:
-    """Return ``segment, order``, and aggregates of what replicates have, such as means."""
-
     def summarised(sample: Sample) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
             return []
         own = _points(sample.observed()).select(
             own_precision=precision(pl.col("tp"), pl.col("fp")).fill_nan(None),
             own_recall=pl.col("tp") / pl.col("positives"),
-            n_terms=sample.n_cells,
+            n_terms=len(sample.positive.sizes) + len(sample.negative.sizes),
         )
         rates = own.collect(engine="in-memory")
         blocks = (_points(curves, rates) for curves in sample.replicates(resampling))
@@ -96,7 +89,6 @@ def over_replicates(
 
 
 def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl.LazyFrame:
-    """Return the points of replicates, each of which is a segment that the start point opens."""
     replicates, n_points = curves.tp.shape
     shape = (replicates, n_points + 1)
     amounts = {name: np.zeros(shape) for name in ("tp", "fp")}
@@ -123,9 +115,8 @@ def bands(
 ) -> pl.LazyFrame:
     """Return ``segment`` and ``outputs``: recall, precision, and the limits of its band.
 
-    The limits are quantiles over the replicates that reach the recall, or the exact ones of the
-    precision of the sample if these are farther away, or if replicates have no false positive left.
-    Simultaneous ones hold all of a replicate's curve with probability ``level``.
+    These are quantiles over the replicates that reach the recall, or the exact ones of the sample
+    if farther away. Simultaneous ones hold all of a replicate's curve with probability ``level``.
     """
 
     def band(sample: Sample) -> Iterator[tuple[float | None, ...]]:
@@ -157,7 +148,6 @@ def by_segment(
     every_score: bool = False,
     bins: Bins | None = None,
 ) -> pl.LazyFrame:
-    """Return the rows that ``summarise`` makes of each segment with positives."""
     cells = cells_of(ranking, rows, bins)
     number = cells.collect_schema()["segment"]
     schema = {"segment": number, **dict.fromkeys(outputs, pl.Float64())}
@@ -173,10 +163,7 @@ def by_segment(
 
 
 def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
-    """Return cells: rows with the same segment, score, class, weight and cluster, and their number.
-
-    They are in an order that does not depend on the order of the rows.
-    """
+    """Return how many rows share segment, score, class, weight and cluster, in fixed order."""
     rows.check_no_strata("resampling")
     if bins is None:
         score = unsigned_zero(pl.col("score"), rows.score_dtype)
@@ -217,7 +204,6 @@ def _counted_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
 
 
 def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, Sample]]:
-    """Return the number of each segment that has positives, and its rows to draw from."""
     # Clusters are numbered in their own order, so that draws do not depend on the order of rows.
     number = pl.col("cluster").rank("dense").fill_null(0).cast(pl.Int64)
     numbered = cells.with_columns(cluster=number)
@@ -234,11 +220,7 @@ def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, Sampl
 
 @dataclass(frozen=True)
 class Class:
-    """The cells of one class in a segment, the highest score first.
-
-    ``clusters`` has the number of each cell's cluster; ``ends`` has how many cells are retrieved
-    at each point.
-    """
+    """The cells of a class, the highest score first, and how many each point retrieves."""
 
     sizes: Integers
     weights: Floats
@@ -246,13 +228,11 @@ class Class:
     ends: Integers
 
     def sums_of_weights(self) -> list[float]:
-        """Return the sums of the weights, their squares and their fourth powers."""
         squares = self.weights * self.weights
         powers = (self.weights, squares, squares * squares)
         return [float(np.sum(self.sizes * power)) for power in powers]
 
     def running(self, drawn: Integers) -> tuple[Floats, Floats]:
-        """Return running sums at ``ends`` and the total, from the rows drawn in each cell."""
         sums = np.zeros((len(drawn), len(self.sizes) + 1))
         np.cumsum(drawn * self.weights, axis=1, out=sums[:, 1:])
         return sums[:, self.ends], sums[:, -1]
@@ -278,7 +258,6 @@ class Sample:
 
     @classmethod
     def of(cls, cells: pl.DataFrame, *, every_score: bool) -> Sample:
-        """Split the cells of a segment by class; cluster 0 means that there are no clusters."""
         positive, retrieved, tie, size, weight, cluster = (
             cells[name].to_numpy()
             for name in ("positive", "retrieved", "tie", "size", "weight", "cluster")
@@ -296,11 +275,6 @@ class Sample:
         )
         return cls(positives, negatives, n_clusters=int(np.count_nonzero(clusters)))
 
-    @property
-    def n_cells(self) -> int:
-        """How many terms each running sum may have."""
-        return len(self.positive.sizes) + len(self.negative.sizes)
-
     @cached_property
     def told_by_weights(self) -> float:
         """How many rows tell where few of a class are heavy: the other may just have none."""
@@ -315,13 +289,11 @@ class Sample:
         return math.inf if told is None else float(told)
 
     def observed(self) -> Curves:
-        """Return the curve of the rows as they are."""
         return self._curves(self.positive.sizes[None, :], self.negative.sizes[None, :])
 
     def exact_limits(
         self, observed: Curves, points: Sequence[int], level: float
     ) -> list[tuple[float, float]]:
-        """Return the exact limits of the precision at points of the sample (Clopper & Pearson)."""
         reached = [point for point in points if point < observed.tp.shape[1]]
         shares = self.shares(observed, {*reached}, normal_quantile(level))
         trials = pl.LazyFrame(
@@ -334,7 +306,6 @@ class Sample:
         return [found.get(point, (math.nan, math.nan)) for point in points]
 
     def shares(self, observed: Curves, points: Collection[int], z: float) -> dict[int, float]:
-        """Return the effective number of rows retrieved at points, as a share of their weight."""
         ordered = sorted(points)
         if not self.n_clusters and self.are_counts:
             return dict.fromkeys(ordered, 1.0)
@@ -346,11 +317,9 @@ class Sample:
 
     @property
     def are_counts(self) -> bool:
-        """Whether no row has a weight other than 1."""
         return bool(np.all(self.positive.weights == 1) and np.all(self.negative.weights == 1))
 
     def sums(self, point: int) -> dict[str, float]:
-        """Return what the effective number of rows at a point is computed from."""
         classes = (self.positive, self.negative)
         parts = [slice(half.ends[point]) for half in classes]
         pairs = [*zip(classes, parts, strict=True)]
@@ -389,7 +358,6 @@ class Sample:
     def _draw(
         self, random: np.random.Generator, number: int, *, stratified: bool
     ) -> Iterable[Integers]:
-        """Return how many rows of each cell are drawn: of positives, and of negatives."""
         classes = [self.positive, self.negative]
         if self.n_clusters:
             times = _drawn_evenly(random, self.n_clusters, number)
@@ -434,7 +402,6 @@ def _drawn_evenly(random: np.random.Generator, rows: int, number: int) -> Intege
 
 
 def _average_precisions(curves: Curves) -> Floats:
-    """Return the average precision of each replicate, NaN without positives."""
     gain = np.diff(curves.tp, axis=1, prepend=0.0)
     # Until a row is retrieved the precision is NaN, and the area does not grow.
     steps = step_area(gain, curves.tp, curves.fp, curves.positives[:, None])
@@ -446,8 +413,7 @@ def _average_precisions(curves: Curves) -> Floats:
 def _tail_of_all(drawn: Floats, level: float) -> float:
     """Return the tail of quantiles that whole curves leave with a probability of 1 - ``level``.
 
-    A curve leaves them where it is farthest out: at the recall where the fewest replicates are as
-    low, or as high.
+    A curve leaves them where the fewest replicates are as low, or as high.
     """
     depth = np.ones(len(drawn))
     for heights in drawn.T:
@@ -462,7 +428,6 @@ def _tail_of_all(drawn: Floats, level: float) -> float:
 
 
 def _precisions(curves: Curves, recalls: Sequence[float]) -> Floats:
-    """Return the precision at which each replicate reaches each recall, NaN where it does not."""
     tp = curves.tp
     height = np.where(tp > 0, precision(tp, curves.fp), np.nan)
     height = np.column_stack([height, np.full(len(tp), np.nan)])

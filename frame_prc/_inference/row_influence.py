@@ -1,8 +1,6 @@
 """The influence of single rows, and of the clusters they are in.
 
-The number of a row is in its rank key. So one sort ranks the rows, and their other columns are
-gathered by it, without a join on the score. Only the influences on a second area need another sort,
-of integers, that brings them back to the order of the rows.
+The number of a row is in its rank key, so one sort ranks the rows, and other columns are gathered.
 """
 
 from __future__ import annotations
@@ -10,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import polars as pl
 
 from frame_prc._execution import has_numpy
-from frame_prc._formulas import effective_number
+from frame_prc._formulas import FEWEST_TOLD, effective_number, library, rounded_to_digits
 from frame_prc._inference.measure import Measure
-from frame_prc._lazy import beside, cached, in_order
-from frame_prc._ranking.places import gathered, group_totals
+from frame_prc._lazy import aggregated, beside, cached, in_order
+from frame_prc._ranking.keys import KeyRange, range_of
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.segments import KeyRange, range_of
+from frame_prc._ranking.sorted_rows import gathered, group_totals
 from frame_prc._rows.rows import Rows, units_of
+from frame_prc._rows.rules import SQUARES, SUMS
 
 # The weight of the positives and of the negatives of a row, or of a cluster.
 _CLASSES = ("pos", "neg")
@@ -43,10 +43,7 @@ def _numbered(rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class RowInfluence:
-    """The influences of ranked, numbered rows on a measure of their segments.
-
-    ``found`` are those at each score, if they have been computed (see :meth:`windows`).
-    """
+    """The influences of ranked, numbered rows on a measure; ``found`` are those of the scores."""
 
     ranking: Ranking
     measure: Measure
@@ -54,24 +51,20 @@ class RowInfluence:
 
     @classmethod
     def of(cls, rows: Rows, measure: Measure) -> RowInfluence:
-        """Return the influences of numbered rows."""
         return cls(rank(rows, squares=True, numbered=True, scored=measure.scored), measure)
 
     @classmethod
     def of_each(cls, scored: Sequence[Rows], measures: Sequence[Measure]) -> list[RowInfluence]:
-        """Return the influences of the same rows with different scores, computed together."""
         pairs = zip(scored, measures, strict=True)
         areas = scored[0].together([partial(cls.of, rows, measure) for rows, measure in pairs])
         found = scored[0].windowed_together(*(area.windows() for area in areas))
         return [replace(area, found=frame) for area, frame in zip(areas, found, strict=True)]
 
     def windows(self) -> pl.LazyFrame:
-        """Return the part of the plan that has windows: the influence at each score."""
         return self.measure.influences(self.ranking)
 
     @cached_property
     def steps(self) -> pl.LazyFrame:
-        """The influence at each score."""
         rows = self.ranking.rows
         return rows.once(rows.windowed(self.windows()) if self.found is None else self.found)
 
@@ -92,7 +85,6 @@ class RowInfluence:
         )
 
     def in_order_of_rows(self, place: int, names: Sequence[str]) -> pl.LazyFrame:
-        """Return columns of each row that counts, of those above, in the order of the rows."""
         ranked = self.in_ranking_order(place).select("row", *names)
         if self.ranking.rows.many_in_memory:
             found = ranked.collect()
@@ -111,7 +103,6 @@ def _of_rows(measure: Measure, place: int) -> dict[str, tuple[str, ...]]:
 
 
 def _with_steps(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
-    """Return ``row_and_class, step`` of each ranked row that counts."""
     key, is_step = ranking.key, pl.col("is_step")
     steps = measure.points.last_rows(key) & ~key.unretrieved()
     ranked = ranking.in_order.select(key.row_and_class(), key.opens(), is_step=steps)
@@ -170,9 +161,8 @@ def with_influences(
 def _within_stratum(influence: str, rows: Rows) -> pl.Expr:
     """Return an influence less the mean of its stratum, so that squares add up to the variance.
 
-    Of the n rows of a stratum, or its clusters, the variance is ``n / (n - 1)`` times the sum of
-    the squares of their deviations (Cochran 1977, 5A.9). The mean of clusters is taken off their
-    rows in equal parts. A single one counts as it is.
+    Of n rows, or clusters, that is ``n / (n - 1)`` times the sum of squared deviations (Cochran
+    1977, 5A.9). The mean of clusters is taken off their rows in equal parts.
     """
     stratum, cluster = ["segment_0", "strata"], ["segment_0", "cluster"]
     units = pl.col("cluster").n_unique() if rows.clustered else pl.len()
@@ -185,11 +175,7 @@ def _within_stratum(influence: str, rows: Rows) -> pl.Expr:
 def cluster_sums(
     frame: pl.LazyFrame, segments: Sequence[str], sums: Sequence[str], ranking: Ranking
 ) -> pl.LazyFrame:
-    """Return sums, and the weight of both classes, of the rows of each cluster and segment.
-
-    They are sorted, and lists are summed, not groups: so each call adds up the same numbers in the
-    same order, and gives the same result to the last digit.
-    """
+    """Return sums over the rows of each cluster and segment, sorted, to the same last digit."""
     values = pl.col(*sums, *_CLASSES)
     clusters = _cluster_range(ranking)
     if clusters is None or len(segments) > 1:
@@ -216,11 +202,10 @@ def cluster_totals(
     totals: Mapping[str, pl.Expr],
     cells: Callable[[], pl.LazyFrame],
 ) -> pl.LazyFrame:
-    """Return aggregates of the sums of clusters for each ``segment``.
+    """Return aggregates of the sums of clusters, which ``cells`` returns, for each ``segment``.
 
-    ``cells`` returns these sums. Of rows in memory whose clusters are numbers from a narrow range
-    they are not needed: each segment has a sum for every number. A sum of 0, which may be that of
-    no rows, may not change an aggregate.
+    Clusters numbered from a narrow range have a sum for every number: 0 may not change an
+    aggregate.
     """
     clusters = _cluster_range(ranking)
     if clusters is not None and has_numpy():
@@ -245,5 +230,53 @@ def _cluster_range(ranking: Ranking) -> KeyRange | None:
 
 
 def effective(amount: pl.Expr) -> pl.Expr:
-    """Return the effective number of rows, or of clusters, with an amount of a class."""
     return effective_number(in_order(amount), in_order(amount**2))
+
+
+# --- classes whose weights rest on few heavy rows ----------------------------------------------
+
+# The effective number of rows of each class where few of them are heavy, otherwise null.
+OF_HEAVY = ("of_heavy_positives", "of_heavy_negatives")
+# By simulation: where fewer rows make up the squares, and Kish's number is more than so many times
+# theirs, 95 % intervals covered 81 to 86 %. Without the latter, few rows of lognormal weights would
+# be among them, whose intervals cover 93 to 95 %.
+_FEW_HEAVY, _MANY_TIMES = 10.0, 8.0
+_DIGITS = 9  # the last ones of sums over groups differ between calls
+
+
+def of_heavy(rows: Rows) -> pl.LazyFrame:
+    if rows.elsewhere is not None:
+        sums: pl.LazyFrame = rows.elsewhere.sums_of_weights(rows)
+    else:
+        amounts = rows.amounts(rows.is_positive(), squares=True)
+        weights = rows.used().select(*rows.keys, **amounts)
+        sums = aggregated(weights, rows.keys, **sums_of_weights(pl.col))
+    told = zip(OF_HEAVY, SUMS, SQUARES, strict=True)
+    return sums.select(
+        *rows.keys,
+        **{
+            name: told_by_weights(*(pl.col(one) for one in (weight, squares, f"{weight}_fourths")))
+            for name, weight, squares in told
+        },
+    )
+
+
+def sums_of_weights(col: Any) -> dict[str, Any]:
+    """Return sums of weights, squares and fourth powers; within a row weights count as equal."""
+    found: dict[str, Any] = {}
+    for weight, squared in zip(SUMS, SQUARES, strict=True):
+        own = col(weight).cast(library(col(weight)).Float64)
+        of_row = library(own).when(own > 0).then(col(squared) / own).otherwise(0.0)
+        found |= {
+            weight: own.sum(),
+            squared: col(squared).sum(),
+            f"{weight}_fourths": (col(squared) * of_row * of_row).sum(),
+        }
+    return found
+
+
+def told_by_weights(weight: pl.Expr, squares: pl.Expr, fourths: pl.Expr) -> pl.Expr:
+    number, heavy = effective_number(weight, squares), effective_number(squares, fourths)
+    few = (heavy < _FEW_HEAVY) & (number > _MANY_TIMES * heavy)
+    told: pl.Expr = rounded_to_digits(heavy.clip(lower_bound=FEWEST_TOLD), _DIGITS)
+    return pl.when(few).then(told)

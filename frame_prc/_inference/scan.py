@@ -1,18 +1,8 @@
-"""Segments that differ from the others, among all that the levels of some columns make.
+"""Segments that differ from the others, among all that some columns make; needs NumPy.
 
-Rows are ranked once; each column, and each pair of columns, then splits them into segments that
-keep this order. To split by a pair, the rows of each code of the first column are sorted by the
-code of the second: these are integers that also hold the place of the row, few enough for a
-processor's cache.
-
-A segment is compared with the mean of the others of its columns, on the logit scale. Small segments
-may seem to vary little by chance, so each row is taken to vary as rows of all segments do.
-
-How far the largest of all differences goes by chance is drawn from how segments overlap (Westfall &
-Young 1993): each positive, or each cluster, gets a normal deviate, and segments the sums of theirs.
-Many positives are first thrown together at random into 500 units, which are independent too.
-
-NumPy is an optional dependency: import this module only where segments are looked for.
+Rows are ranked once; each column, and each pair, then splits them into segments that keep this
+order. A segment is compared with the mean of the others of its columns, on the logit scale, and
+each row is taken to vary as rows of all segments do, as small segments may seem to vary little.
 """
 
 from __future__ import annotations
@@ -30,7 +20,13 @@ from frame_prc._curves.logit_intervals import FEW_POSITIVES, MOST_FLAGGED
 from frame_prc._execution import on_each_thread
 from frame_prc._inference.estimates import few_at_odds
 from frame_prc._inference.resamples import Floats, Integers
-from frame_prc._inference.segment_permutations import Labels, Places, SegmentRows, number_in_class
+from frame_prc._inference.segment_permutations import (
+    Labels,
+    Places,
+    SegmentRows,
+    labels_of,
+    number_in_class,
+)
 
 Flags: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.uint8]
@@ -48,21 +44,16 @@ class Grouping(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of combinations of codes."""
         return int(np.prod(self.levels))
 
     def numbers(self, codes: Codes) -> Labels:
-        """Return the number of the segment of each row from its codes."""
-        found: Labels = codes[self.columns[0]].astype(
-            np.uint16 if self.size <= 2**16 else np.uint32
-        )
+        found: Labels = codes[self.columns[0]].astype(labels_of(self.size))
         for column, levels in zip(self.columns[1:], self.levels[1:], strict=True):
             found *= levels
             found += codes[column]
         return found
 
     def codes(self, number: int) -> tuple[int, ...]:
-        """Return the code of a segment in each column."""
         return tuple(map(int, np.unravel_index(number, self.levels)))
 
     def named(self) -> Flags:
@@ -73,10 +64,7 @@ class Grouping(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """Rows by segment, each in ranking order, and where each segment starts, and the last ends.
-
-    A key is twice the place of the row in the ranking of all, and 1 more if it is positive.
-    """
+    """Rows by segment, each in ranking order: twice the place of each, and 1 more if positive."""
 
     keys: Labels
     starts: Places
@@ -84,11 +72,10 @@ class Ordered(NamedTuple):
 
 @dataclass(frozen=True)
 class Scan:
-    """Rows by class, and the codes of all rows in one ranking.
+    """Rows by class, and the codes of all rows in one ranking, with a row per column.
 
-    Negatives come first among equal scores. ``codes`` have a row per column; code 0 stands for
-    levels with few rows. ``unit`` numbers the clusters of positives. ``fewest`` is how many rows of
-    each class a segment has, and the others.
+    Negatives come first among equal scores. Code 0 stands for levels with few rows. ``unit``
+    numbers the clusters of positives; segments, and the others, have ``fewest`` rows of each class.
     """
 
     rows: SegmentRows
@@ -100,7 +87,6 @@ class Scan:
 
     @cached_property
     def groupings(self) -> list[Grouping]:
-        """Every column, and every pair."""
         levels = [int(one.max(initial=0)) + 1 for one in self.codes]
         return [
             Grouping(chosen, tuple(levels[i] for i in chosen))
@@ -128,7 +114,6 @@ class Scan:
 
     @property
     def size(self) -> int:
-        """The number of segments that are looked at."""
         return sum(int(np.isfinite(z).sum()) for z in self.z.values())
 
     @cached_property
@@ -140,7 +125,6 @@ class Scan:
 
     @cached_property
     def _number(self) -> Integers:
-        """The number of each row among those of its class."""
         return number_in_class(self.positive)
 
     def _looks_at(
@@ -154,7 +138,6 @@ class Scan:
                 yield one, self._look(one, self._split(ordered, places, one))
 
     def _split(self, ordered: Ordered, places: Places, grouping: Grouping) -> Ordered:
-        """Return rows by both columns of a grouping, if there are two, from those by the first."""
         if len(grouping.columns) == 1:
             return ordered
         (_, column), (_, levels), dtype = *grouping, ordered.keys.dtype
@@ -192,7 +175,6 @@ class Scan:
         return np.where(fits, np.nan_to_num(found), np.nan), n_left_out
 
     def _is_large(self, positives: Integers, negatives: Integers) -> Flags:
-        """Return which segments have enough rows of each class, as the others have."""
         found: Flags = np.ones(len(positives), dtype=bool)
         for size in (positives, negatives):
             found &= (size >= self.fewest) & (size.sum() - size >= self.fewest)
@@ -207,7 +189,6 @@ class Scan:
         return ~_have_few_negatives(positives, negatives, odds)
 
     def without(self, grouping: Grouping, number: int) -> Scan:
-        """Return the rows outside of a segment."""
         kept = grouping.numbers(self.codes) != number
         return replace(
             self,
@@ -218,7 +199,11 @@ class Scan:
         )
 
     def highest(self) -> Floats:
-        """Return the largest of all differences in each draw, in descending order."""
+        """Return the largest difference in each draw, in descending order (Westfall & Young 1993).
+
+        Each positive, or cluster, gets a normal deviate, and segments the sums of theirs. Many are
+        first thrown together at random into 500 units, which are independent too.
+        """
         random = np.random.default_rng(0)
         codes, unit = self.codes[:, self.positive], self.unit
         if unit is None:
@@ -266,7 +251,6 @@ def _differences(
 
 
 def _have_few_negatives(positives: Integers, negatives: Integers, odds: float) -> Flags:
-    """Return which segments a comparison does not judge for their negatives, or the others'."""
     k = odds * positives / np.maximum(negatives, 1)
     few: Flags = (negatives < FEW_POSITIVES) | few_at_odds(negatives, odds, k)
     share = np.where(negatives > 0, positives, 0.0)

@@ -1,14 +1,10 @@
-"""Random assignments of rows to segments: what Cochran's Q and the gap are if segments are equal.
+"""Random assignments of rows to segments: Q and the gap if segments are equal; needs NumPy.
 
-Each segment keeps its size, and rows keep their score, class and weight. A calibrated area does not
-depend on the prevalence, so its segments also keep their number of positives and of negatives. In
-each draw every segment gets an area and a variance of its own: the statistic is
-studentised, so the test also holds approximately where only the areas are equal (Chung & Romano
-2013, doi 10.1214/13-AOS1090). The p-value is ``(1 + hits) / (1 + draws)``, or where there is no
-doubt that it is large, ``hits / draws`` at a fixed number of hits (Besag & Clifford 1991, doi
-10.1093/biomet/78.2.301).
-
-NumPy is an optional dependency: import this module only where the test is asked for.
+Each segment keeps its size; calibrated areas do not depend on the prevalence, so theirs keep the
+sizes of both classes. Each draw has variances of its own: the studentised test also holds roughly
+where only areas are equal (Chung & Romano 2013, doi 10.1214/13-AOS1090). The p-value is
+``(1 + hits) / (1 + draws)``, or if it is clearly large, ``hits / draws`` at a fixed number of hits
+(Besag & Clifford 1991, doi 10.1093/biomet/78.2.301).
 """
 
 from __future__ import annotations
@@ -43,10 +39,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Null:
-    """What draws with equal segments show: two p-values, and means over the draws.
-
-    ``inflation`` is the mean of Q over its degrees of freedom, 1 if the standard errors are right.
-    """
+    """What draws with equal segments show; ``inflation`` is Q over its degrees of freedom."""
 
     p_value: float
     gap_p_value: float
@@ -57,10 +50,9 @@ class Null:
 def null_of(rows: pl.DataFrame, measure: str, odds: float | None, named: Names) -> Null | None:
     """Return what draws show, or nothing if fewer than two segments can be compared.
 
-    ``rows`` have ``segment``, a number; ``tie``, which ascends in ranking order; ``retrieved``,
-    ``positive`` and ``weight``. They are sorted by tie, class and weight, so that the draws do not
-    depend on the order of the caller's rows. ``measure`` is the name of one, and ``odds`` are
-    those of a negative if areas are calibrated. The gap is that of the ``named`` segments.
+    ``rows`` have ``segment, tie, retrieved, positive, weight``, and are sorted by tie, class and
+    weight, so that draws do not depend on their order. ``odds`` are those of a negative if
+    calibrated.
     """
     # Invalid values may get here before the checks report them; NumPy need not warn of them.
     with np.errstate(all="ignore"):
@@ -80,7 +72,6 @@ def null_of(rows: pl.DataFrame, measure: str, odds: float | None, named: Names) 
 
 
 def _drawn(segments: SegmentRows, excess: Floats) -> tuple[Spread, float]:
-    """Return how random segments differ, and how likely they differ as much as those observed."""
     parts: list[Floats] = []
     for first in range(0, DRAWS, _BETWEEN_LOOKS):
         parts += on_each_thread(range(first, first + _BETWEEN_LOOKS), segments.drawn)
@@ -104,12 +95,10 @@ class Spread(NamedTuple):
 
     @property
     def excess(self) -> Floats:
-        """Q in standard deviations, since draws differ in how many segments have an error."""
         found: Floats = (self.q - self.degrees) / np.sqrt(self.degrees)
         return found
 
     def gap(self, mean: Floats) -> Floats:
-        """Return the gap between the best and the worst area, if the mean logit were another."""
         shift = mean - self.mean
         high, low = (1 / (1 + np.exp(-ends - shift)) for ends in (self.highest, self.lowest))
         found: Floats = high - low
@@ -118,8 +107,6 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class RowsOfClass:
-    """The rows of a class, in ranking order."""
-
     segment: Labels
     tie: Integers
     retrieved: npt.NDArray[np.bool_]
@@ -127,12 +114,10 @@ class RowsOfClass:
 
     @cached_property
     def all_retrieved(self) -> bool:
-        """Whether every row is."""
         return bool(self.retrieved.all())
 
     @classmethod
     def of(cls, rows: pl.DataFrame, labels: npt.DTypeLike = np.uint16) -> RowsOfClass:
-        """Return ranked rows; those without a ``segment`` are all in one."""
         weight = rows["weight"].to_numpy()
         has_segment = "segment" in rows.columns
         segment = rows["segment"].to_numpy() if has_segment else np.zeros(rows.height)
@@ -144,17 +129,13 @@ class RowsOfClass:
         )
 
     def only(self, kept: npt.NDArray[np.bool_]) -> RowsOfClass:
-        """Return some of the rows."""
         weight = None if self.weight is None else self.weight[kept]
         return RowsOfClass(self.segment[kept], self.tie[kept], self.retrieved[kept], weight)
 
 
 @dataclass(frozen=True)
 class _Grouped:
-    """The rows of a class by segment: where each starts, and where the last one ends.
-
-    Without weights the order of the rows is found only where some share a score, or have none.
-    """
+    """The rows of a class by segment, with where each starts; ordered only if needed."""
 
     rows: RowsOfClass
     ordered: Callable[[], Places]
@@ -162,22 +143,18 @@ class _Grouped:
 
     @cached_property
     def order(self) -> Places:
-        """The rows in their order."""
         return self.ordered()
 
     @property
     def tie(self) -> Integers:
-        """The tie of each row."""
         return self.rows.tie[self.order]
 
     @property
     def retrieved(self) -> npt.NDArray[np.bool_] | Literal[True]:
-        """Whether each row is retrieved."""
         return True if self.rows.all_retrieved else self.rows.retrieved[self.order]
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats] | None:
-        """The weights of the first rows, from none on, and the squared weights."""
         if self.rows.weight is None:
             return None
         weight = self.rows.weight[self.order]
@@ -185,32 +162,26 @@ class _Grouped:
 
     @cached_property
     def segment(self) -> Places:
-        """The segment of each row."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @cached_property
     def places(self) -> Places:
-        """The places of the rows, and after them."""
         return np.arange(len(self.segment) + 1)
 
     @cached_property
     def weight(self) -> Floats:
-        """The weight of each row."""
         return np.diff(self.weighed(self.places))
 
     @cached_property
     def square(self) -> Floats:
-        """The squared weight of each row."""
         return np.diff(self.weighed(self.places, power=2))
 
     @cached_property
     def total(self) -> Floats:
-        """The weight of each segment."""
         return np.diff(self.weighed(self.starts))
 
     @property
     def effective(self) -> Floats:
-        """The number of rows of equal weight that would tell as much of each segment."""
         found: Floats = self.total**2 / np.diff(self.weighed(self.starts, power=2))
         return found
 
@@ -219,7 +190,6 @@ class _Grouped:
         return ends.astype(np.float64) if self._sums is None else self._sums[power - 1][ends]
 
     def summed(self, values: Floats) -> Floats:
-        """Return the sum of values of the rows of each segment."""
         found = np.zeros(len(self.starts) - 1)
         has_rows = np.diff(self.starts) > 0
         found[has_rows] = np.add.reduceat(values, self.starts[:-1][has_rows]) if len(values) else 0
@@ -228,8 +198,6 @@ class _Grouped:
 
 @dataclass(frozen=True)
 class SegmentRows:
-    """The rows of a model by class, and how many segments they have."""
-
     positives: RowsOfClass
     negatives: RowsOfClass
     segments: int
@@ -244,7 +212,7 @@ class SegmentRows:
         names = sizes.sort("len", "positive", "segment")["segment"]
         number = pl.col("segment").replace_strict(names, range(len(names)), return_dtype=pl.UInt32)
         numbered = rows.with_columns(segment=number)
-        dtype = _labels_of(len(names))
+        dtype = labels_of(len(names))
         positives, negatives = (
             RowsOfClass.of(numbered.filter(positive=v), dtype) for v in (True, False)
         )
@@ -254,12 +222,10 @@ class SegmentRows:
     def only(
         self, positives: npt.NDArray[np.bool_], negatives: npt.NDArray[np.bool_]
     ) -> SegmentRows:
-        """Return some of the rows of each class."""
         kept = self.positives.only(positives), self.negatives.only(negatives)
         return replace(self, positives=kept[0], negatives=kept[1])
 
     def split(self, segments: int) -> SegmentRows:
-        """Return the same rows in so many segments."""
         return replace(self, segments=segments)
 
     @cached_property
@@ -277,7 +243,6 @@ class SegmentRows:
 
     @cached_property
     def number(self) -> Places:
-        """The number of each row of the ranking among those of its class."""
         return number_in_class(self.is_positive)
 
     @cached_property
@@ -287,7 +252,6 @@ class SegmentRows:
 
     @cached_property
     def starts(self) -> Places:
-        """Where each segment starts among all rows, and the last one ends: in each draw."""
         sizes = np.bincount(self.labels, minlength=self.segments)
         return np.concatenate([[0], np.cumsum(sizes)])
 
@@ -297,27 +261,19 @@ class SegmentRows:
 
     @cached_property
     def has_ties(self) -> bool:
-        """Whether any two positives share their score."""
         return bool(np.any(np.diff(self.positives.tie) == 0))
 
     @cached_property
     def labels(self) -> Labels:
-        """The segment of each row: of the positives, and then of the negatives."""
         return np.concatenate([one.segment for one in self._classes])
 
     @cached_property
     def seed(self) -> int:
-        """A number of these rows, in whatever order they came.
-
-        The segments that a permutation gives to the ranks of all rows are much alike for all data
-        of the same sizes: with one seed for all, the level would be that of a single sample of
-        null distributions.
-        """
+        """A seed of these rows: with one for all data the level would be a single sample's."""
         return crc32(self.positives.tie.tobytes(), crc32(self._sorted[0].tobytes()))
 
     @cached_property
     def _sorted(self) -> list[Labels]:
-        """The segments of the rows of each class, from the lowest."""
         return [np.sort(one.segment) for one in self._classes]
 
     def drawn(self, draws: Sequence[int]) -> Floats:
@@ -328,31 +284,23 @@ class SegmentRows:
         return np.array([one for one in found if one.degrees > 0]).reshape(-1, len(Spread._fields))
 
     def shuffled(self, random: np.random.Generator) -> Labels:
-        """Return random segments of the positives, and then of the negatives."""
         if self.odds is None:
             return random.permutation(np.concatenate(self._sorted))
         return np.concatenate([random.permutation(one) for one in self._sorted])
 
     def spread(self, labels: Labels) -> Spread:
-        """Return how segments differ, given the segment of each row of the classes."""
-        logit, variance, known = self._logits(labels)
-        weight = 1 / variance
+        area, shortfall, variance, effective = self.areas(labels)
+        scaled = variance / (area * shortfall) ** 2
+        known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
+        known &= scaled > ROUNDING_OF_VARIANCE
+        logit, weight = np.log(area[known] / shortfall[known]), 1 / scaled[known]
         mean = np.sum(weight * logit) / np.sum(weight)
         q = np.sum(weight * (logit - mean) ** 2)
         ends = logit if self.named is None else logit[self.named[known]]
         lowest, highest = ends.min(initial=np.inf), ends.max(initial=-np.inf)
         return Spread(*np.array([q, len(logit) - 1, mean, lowest, highest]))
 
-    def _logits(self, labels: Labels) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-        """Return the logits of the areas with a standard error, their variances, and which."""
-        area, shortfall, variance, effective = self.areas(labels)
-        scaled = variance / (area * shortfall) ** 2
-        known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
-        known &= scaled > ROUNDING_OF_VARIANCE
-        return np.log(area[known] / shortfall[known]), scaled[known], known
-
     def areas(self, labels: Labels) -> tuple[Floats, ...]:
-        """Return what `areas_of` does, given the segment of each row of the classes."""
         order = np.argsort(labels[self.places], kind="stable")
         is_positive = self.is_positive[order]
         at = np.flatnonzero(is_positive)
@@ -371,10 +319,9 @@ class SegmentRows:
     ) -> tuple[Floats, ...]:
         """Return the area of each segment, 1 minus it, its variance, and how many rows it rests on.
 
-        Those are effective rows: positives, or for the ROC curve those of the scarcer class. Rows
-        are those by segment, each in ranking order: ``at`` are the places of the positives,
+        Rows are by segment, each in ranking order: ``at`` are the places of the positives,
         ``starts`` those of the segments, among positives ``opens``; ``number`` gives the rows of a
-        class at some places.
+        class.
         """
         # Without weights the average precision asks for the order of the positives alone.
         needs_all = self.measure == ROC_AUC or self.negatives.weight is not None
@@ -388,7 +335,6 @@ class SegmentRows:
     def _average_precisions(
         self, pos: _Grouped, neg: _Grouped, above: Places
     ) -> tuple[Floats, ...]:
-        """Return the areas, 1 minus them, their variances, and the effective positives."""
         steps = self._steps(pos, neg, above)
         total, n = pos.total, neg.total
         scale = np.ones(self.segments) if self.odds is None else self.odds * total / n
@@ -414,7 +360,6 @@ class SegmentRows:
         return area, shortfall, variance, effective
 
     def _roc_areas(self, pos: _Grouped, neg: _Grouped) -> tuple[Floats, ...]:
-        """Return the areas, 1 minus them, their variances, and the effective rows of a class."""
         of_pos = self.starts_of_ties[pos.segment] + pos.tie
         of_neg = self.starts_of_ties[neg.segment] + neg.tie
         missed = _share_above(of_pos, of_neg, pos, neg)
@@ -429,7 +374,6 @@ class SegmentRows:
         return area, shortfall, variance, np.minimum(*numbers)
 
     def _steps(self, pos: _Grouped, neg: _Grouped, above: Places) -> _Steps:
-        """Return what is at the score of each positive, given the negatives down to it."""
         first: Places | slice = slice(None, -1)
         last = pos.places[1:]
         if self.has_ties:
@@ -453,11 +397,10 @@ class SegmentRows:
 
 @dataclass(frozen=True)
 class _Steps:
-    """What is at the score of each positive, by segment.
+    """What is at the score of each positive; ``first`` is the first positive of the same score.
 
-    ``passed`` are the squared weights of the negatives since the positive before, and ``left``
-    those of the negatives below all positives of a segment; ``first`` is the first positive of the
-    same score, and ``rows`` are the positives.
+    ``passed`` are the squared weights of the negatives since the positive before, ``left`` those
+    below all positives of a segment.
     """
 
     tp: Floats
@@ -475,7 +418,6 @@ class _Steps:
 
 
 def number_in_class(is_positive: npt.NDArray[np.bool_]) -> Places:
-    """Return the number of each row among those of its class."""
     found = np.cumsum(is_positive) - 1
     return np.where(is_positive, found, np.arange(len(found)) - found - 1)
 
@@ -488,8 +430,7 @@ def _share_above(places: Places, of_others: Places, own: _Grouped, others: _Grou
     return found
 
 
-def _labels_of(segments: int) -> npt.DTypeLike:
-    """Return the dtype of the numbers of segments; 16 bits are sorted fastest."""
+def labels_of(segments: int) -> npt.DTypeLike:
     return np.uint16 if segments <= 2**16 else np.uint32
 
 

@@ -9,15 +9,23 @@ from functools import cached_property, partial
 import polars as pl
 
 from frame_prc._lazy import cached, concat, join, left_join, segment_join
-from frame_prc._ranking import narrow_keys
-from frame_prc._ranking.bins import count_bins
-from frame_prc._ranking.rank_key import ROW_BITS, RankKey, Scale, most_segments
-from frame_prc._ranking.segments import Segments, key_bounds, numbered_segments
-from frame_prc._request.specs import Calibration
+from frame_prc._ranking import sorted_rows
+from frame_prc._ranking.keys import (
+    ROW_BITS,
+    RankKey,
+    Scale,
+    Segments,
+    key_bounds,
+    most_segments,
+    numbered_segments,
+)
+from frame_prc._request.specs import Calibration, IntoColumn
 from frame_prc._request.values import Bins, threshold_dtype
-from frame_prc._rows.columns import Column
-from frame_prc._rows.rows import DROPPED, Rows
-from frame_prc._rows.rules import SUMS
+from frame_prc._rows.checks import check_of
+from frame_prc._rows.columns import Column, check_numeric, find_column, project
+from frame_prc._rows.rows import DROPPED, Rows, computed
+from frame_prc._rows.rules import COUNT_LIMIT, SUMS, bin_rules, is_improbable
+from frame_prc.exceptions import DataError
 
 # Scores too wide for a slot are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
@@ -28,14 +36,11 @@ _LARGER_SAMPLE, _ROWS_PER_SCORE = 10_000, 100
 
 @dataclass(frozen=True)
 class Ranking:
-    """The rows of all segments with their rank keys, not yet sorted.
+    """The rows of all segments with their rank keys and the columns ``carried``, not yet sorted.
 
-    ``frame`` has ``rank_key`` and the columns ``carried``; without these each row counts as one.
-    ``levels`` maps ``level`` to ``score`` where rows are ranked by levels, not scores. ``squares``
-    is whether squares of weights are summed too, and ``clusters`` whether rows keep their
-    ``cluster``. If ``counted``, there is a row for each score of a segment, with its counts.
-    ``sort`` sorts rows of 64-bit keys at once, if there are such. ``tie_shares`` are the sums over
-    ties of rows that are elsewhere (see :mod:`frame_prc._inference.chance`).
+    ``levels`` maps ``level`` to ``score`` where rows are ranked by levels. If ``counted``, there is
+    a row for each score of a segment. ``sort`` sorts rows of 64-bit keys at once, if there are
+    such. ``tie_shares`` are those of rows elsewhere (see :mod:`frame_prc._inference.areas`).
     """
 
     frame: pl.LazyFrame
@@ -46,18 +51,17 @@ class Ranking:
     squares: bool
     clusters: bool = False
     counted: bool = False
-    sort: Callable[[], narrow_keys.OrderedRows | None] | None = None
+    sort: Callable[[], sorted_rows.OrderedRows | None] | None = None
     tie_shares: pl.LazyFrame | None = None
     points: dict[Hashable, pl.LazyFrame] = field(default_factory=dict, repr=False, compare=False)
 
     def keep_points(self, what: Hashable, make: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
-        """Return points that were made of this ranking before, or make them."""
         if what not in self.points:
             self.points.setdefault(what, make())
         return self.points[what]
 
     @cached_property
-    def ordered(self) -> narrow_keys.OrderedRows | None:
+    def ordered(self) -> sorted_rows.OrderedRows | None:
         """The sorted rows, if they are sorted at once; their key may be another one."""
         return None if self.sort is None else self.sort()
 
@@ -67,10 +71,10 @@ class Ranking:
         if self.ordered is not None:
             return self.ordered.frame().lazy()
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
-        extra = [_empty(rows, names) for rows in narrow_keys.extra_rows(self.segments, self.key)]
+        extra = [_empty(rows, names) for rows in sorted_rows.extra_rows(self.segments, self.key)]
         unsorted = concat([self.frame, *extra])
         if self.rows.many_in_memory:
-            return narrow_keys.sorted_keys(unsorted).lazy()
+            return sorted_rows.sorted_keys(unsorted).lazy()
         if self.rows.kept is not None:
             return unsorted.sort("rank_key").collect(engine="in-memory").lazy()
         return cached(unsorted.sort("rank_key"))
@@ -94,7 +98,6 @@ class Ranking:
         return row.alias("slot")
 
     def retrieved(self) -> pl.Expr:
-        """Return whether a threshold reaches a row, from its column ``slot``."""
         return self.key.retrieved() if self._scores is None else pl.col("slot").is_not_null()
 
     @property
@@ -105,17 +108,14 @@ class Ranking:
 
     @property
     def carried(self) -> list[str]:
-        """The columns with the counts or the weight of a row."""
         return [*SUMS] if self.counted else self.rows.carried(squares=self.squares)
 
     def amounts(self, key: RankKey) -> dict[str, pl.Expr]:
-        """Return the positive and the negative amount of a row with such a key, by name."""
         if self.counted:
             return {name: pl.col(name) for name in SUMS}
         return self.rows.amounts(key.positive(), squares=self.squares)
 
     def with_dropped(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the counts of dropped rows to a table of segments, where rows may be dropped."""
         if self.rows.n_dropped is None:
             return table
         counts = self.segments.table.select("segment", *DROPPED)
@@ -128,7 +128,6 @@ class Ranking:
 
     @property
     def threshold_dtype(self) -> pl.DataType:
-        """The dtype of thresholds."""
         return threshold_dtype(self.rows.score_dtype)
 
     def with_score(self, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -190,7 +189,7 @@ def _rank(
     if clusters:
         frame = _with_cluster_numbers(frame, rows.columns.cluster)
     carried = [*rows.carried(squares=squares), *(["cluster"] if clusters else [])]
-    ranked = frame.select(narrow_keys.rank_key(key, rows, numbered=numbered), *carried)
+    ranked = frame.select(sorted_rows.rank_key(key, rows, numbered=numbered), *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
         grid = join(segments.table.select("segment"), levels.select("level"), how="cross")
@@ -207,7 +206,6 @@ def _rank(
 
 
 def _with_cluster_numbers(frame: pl.LazyFrame, column: Column | None) -> pl.LazyFrame:
-    """Replace the clusters by integers, which sort fast."""
     if column is not None and key_bounds(column.dtype) is not None:
         return frame.with_columns(pl.col("cluster").to_physical())
     frame = cached(frame)
@@ -221,22 +219,19 @@ def _narrowed(ranking: Ranking, frame: pl.LazyFrame, *, scored: bool) -> Ranking
     key, carried = ranking.key, ranking.carried
     asked = frame, ranking.segments, key, ranking.rows
     if scored and not key.row_bits:
-        if not carried and narrow_keys.repeats_scores(ranking.rows):
+        if not carried and sorted_rows.repeats_scores(ranking.rows):
             return ranking  # many rows share a slot, and each would be looked at again
         # Not now: what needs no order would sort in vain.
-        return replace(ranking, sort=partial(narrow_keys.sorted_with_rows, *asked, carried))
+        return replace(ranking, sort=partial(sorted_rows.sorted_with_rows, *asked, carried))
     if key.row_bits or carried:
-        found = narrow_keys.sorted_with_rows(*asked, carried)
+        found = sorted_rows.sorted_with_rows(*asked, carried)
     else:
-        found = None if key.dtype == pl.UInt64 else narrow_keys.sorted_alone(*asked)
+        found = None if key.dtype == pl.UInt64 else sorted_rows.sorted_alone(*asked)
     return ranking if found is None else replace(ranking, key=found.key, sort=lambda: found)
 
 
 def _counted(ranking: Ranking) -> Ranking:
-    """Return a ranking with a row for each score of a segment, which holds its counts.
-
-    Where scores have many rows each, counting these takes a third of the time of sorting them.
-    """
+    """Return a ranking of the counts at each score, in a third of the time of sorting rows."""
     key, hit, both = ranking.key, pl.col("pos") > 0, pl.col("both")
     # Classes are told apart later, among few rows.
     classes = ranking.frame.group_by("rank_key").agg(both=pl.len().cast(pl.Int64))
@@ -250,7 +245,7 @@ def has_few_scores(rows: Rows, segments: int) -> bool:
     """Return whether each score of a segment seems to have many rows, of rows in memory."""
     if rows.values is None or not rows.many_in_memory:
         return False
-    samples = narrow_keys.sampled_scores(rows, _LARGER_SAMPLE)
+    samples = sorted_rows.sampled_scores(rows, _LARGER_SAMPLE)
     distinct = max(sample.n_unique() for sample in samples)
     # Also in the sample, as most rows may have one score, and the others each its own.
     fewest = min(*map(len, samples), len(samples) * len(rows.values) // max(segments, 1))
@@ -258,17 +253,12 @@ def has_few_scores(rows: Rows, segments: int) -> bool:
 
 
 def _empty(rows: pl.LazyFrame, carried: Sequence[str]) -> pl.LazyFrame:
-    """Return extra rows, whose counts or weights are 0, and which are in no cluster."""
     values = {name: None if name == "cluster" else 0 for name in carried}
     return rows.with_columns(pl.lit(value).alias(name) for name, value in values.items())
 
 
 def _scale(rows: Rows) -> Scale:
-    """Return the scale of the scores, narrowed to their range where the values are in memory.
-
-    Scores from 0 to 1 mostly leave room for the segments in an Int64 key: the sort is a quarter
-    faster, and every later step moves half the bytes.
-    """
+    """Return the scale of the scores, narrowed in memory: keys then mostly fit 64 bits."""
     if rows.values is None or not rows.some_in_memory:
         return Scale.of(rows.score_dtype, ascending=rows.ascending)
     columns = [rows.values[f"score_{i}"] for i in range(len(rows.columns.scores))]
@@ -276,10 +266,97 @@ def _scale(rows: Rows) -> Scale:
 
 
 def _levels(rows: Rows, bins: Bins | None) -> pl.LazyFrame | None:
-    """Return the levels to rank by; ``None`` where scores rank by themselves."""
     if bins is not None:
         return bins.table(rows.score_dtype).select("level", "score")
     if rows.score_dtype not in _LEVELLED:
         return None
     distinct = rows.frame.select("score").unique().drop_nulls().sort("score")
     return distinct.with_row_index("level")
+
+
+# --- bins: counts of the scores between two thresholds -----------------------------------------
+
+_SCORE, _PLACE = pl.col("score"), pl.col("place")
+
+_SUSPECT = 2**20 - 1  # more than the most thresholds
+
+
+def count_bins(
+    rows: Rows,
+    bins: Bins,
+    *,
+    squares: bool = False,
+    clusters: bool = False,
+) -> Rows:
+    """Return rows that each hold the counts of a bin, with its level in place of the score."""
+    bins = bins.of(rows.score_dtype)
+    last = len(bins.thresholds) - 1
+    in_none = last + 1
+    placed_first = pl.col("level") if bins.ascending else last - pl.col("level")
+    reached = placed_first.fill_null(in_none)
+    improbable = is_improbable(_SCORE.cast(pl.Float64)) & pl.lit(bins.of_probabilities)
+    place = (
+        pl.when("suspect")
+        .then(_SUSPECT)
+        .when(_SCORE.is_null() if rows.usable is None else ~rows.usable)
+        .then(in_none)
+        .when(improbable)
+        .then(_SUSPECT)
+        .otherwise(reached)
+    )
+    levelled = bins.with_level(rows.frame, in_memory=rows.in_memory)
+    amounts = _amounts(rows, squares=squares)
+    placed = levelled.with_columns(place=place.cast(pl.Int64))
+    others = ["cluster"] if clusters else []
+    cell = [*rows.keys, "place"]
+    counted = placed.group_by(*cell, *others).agg(**amounts).sort(cell)
+    checked = _checked(rows, counted, bins)
+    level = _PLACE if bins.ascending else last - _PLACE
+    level = pl.when(last >= _PLACE).then(level).cast(pl.UInt32).alias("score")
+    return replace(
+        rows.without_values(),
+        frame=rows.once(checked.select(*rows.keys, level, *others, *amounts)),
+        has_counts=True,
+        usable=None,
+        n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
+    )
+
+
+def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
+    amounts = rows.amounts(pl.col("truth"), squares=squares)
+    if rows.usable is not None:
+        amounts = {name: pl.when(rows.usable).then(amount) for name, amount in amounts.items()}
+    dtype = pl.Float64 if rows.columns.weighted else pl.Int64
+    sums = {name: amount.sum().cast(dtype) for name, amount in amounts.items()}
+    return sums if rows.n_dropped is None else sums | {"n_dropped": rows.n_dropped.sum()}
+
+
+def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
+    checks = map(check_of, bin_rules(rows.columns, bins, pl.col))
+    pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
+    suspicious = (
+        (_PLACE == _SUSPECT)
+        | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
+        | (pos.sum() == 0)
+    )
+    return rows.with_bin_checks(rows.with_checks_if(counted, suspicious, checks))
+
+
+def find_thresholds(
+    lf: pl.LazyFrame, score: IntoColumn, number: int, *, ascending: bool, in_memory: bool
+) -> list[float]:
+    direction = -1.0 if ascending else 1.0
+    column = find_column(lf, "score", score, lf.collect_schema())
+    check_numeric("score", column)
+    projected = project(lf, [], [], {"score": column})
+    given = computed(projected).lazy() if in_memory else projected
+    scores = given.select(_SCORE.cast(pl.Float64) * direction).drop_nans().drop_nulls()
+    grain = Scale.of(pl.Float32()).slot(_SCORE.cast(pl.Float32)) // 2**13
+    table = scores.group_by(grain=grain).agg(pl.len(), lowest=_SCORE.min()).sort("grain")
+    # From the highest score down; the scores that start in one share of the rows get one threshold.
+    rows = pl.col("len").cast(pl.Int64)
+    share = (rows.cum_sum() - rows) * number // rows.sum()
+    lowest = table.group_by(share=share).agg(pl.col("lowest").min()).collect()["lowest"]
+    if lowest.is_empty():
+        raise DataError(f"score= column {column.name!r} has no values", "at least one score")
+    return (lowest * direction + 0.0).sort().to_list()

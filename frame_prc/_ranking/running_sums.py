@@ -1,10 +1,4 @@
-"""Running sums over rows in ranking order, at the points that a verb needs.
-
-With TP_c and FP_c the rows of cluster c that a threshold retrieves, the variance of the precision
-needs the sums over c of TP_c^2, TP_c * FP_c and FP_c^2. A row adds to them what its own cluster has
-so far, so rows in ranking order give the sums at every threshold. A cluster with rows in several
-segments is a cluster of each.
-"""
+"""Running sums over rows in ranking order, at the points that a verb needs."""
 
 from __future__ import annotations
 
@@ -15,9 +9,9 @@ import polars as pl
 
 from frame_prc._execution import has_numpy
 from frame_prc._lazy import remembered
-from frame_prc._ranking.narrow_keys import repeats_scores, weight_sums
-from frame_prc._ranking.rank_key import RankKey
+from frame_prc._ranking.keys import RankKey
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.sorted_rows import repeats_scores, weight_sums
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
@@ -36,10 +30,8 @@ class Points:
     """The rows at which running sums are wanted, besides the row that opens each segment.
 
     They are the last rows of each score, or those ``chosen`` given the name of the running sum of
-    positives. ``beside_previous`` adds the sums at the score before, ``tp_a`` and ``fp_a``. If
-    ``only_hits`` are wanted, scores with positives, other rows are left out early. ``each_row``
-    asks for rows that count as one each by itself, without running sums, and ``at`` for some of
-    these by their places, in order.
+    positives. ``beside_previous`` adds ``tp_a, fp_a``, the sums before; ``only_hits`` are scores
+    with positives; ``each_row`` asks for rows without sums, and ``at`` for places.
     """
 
     chosen: Callable[[RankKey, str], pl.Expr] | None = None
@@ -70,8 +62,7 @@ def is_hit(key: RankKey) -> pl.Expr:
 def is_corner(opens: pl.Expr, found: pl.Expr) -> pl.Expr:
     """Return whether a point is the first or the last of its number of true positives.
 
-    Between these two only false positives are added: the points lie on a vertical line, below the
-    first and above the last, where they change neither an area nor a maximum.
+    Those between lie on a vertical line, and change neither an area nor a maximum.
     """
     begins = opens | opens.shift(1) | (found != found.shift(1))
     ends = opens.shift(-1, fill_value=True) | (found != found.shift(-1))
@@ -95,7 +86,6 @@ EACH_ROW = Points(each_row=True)
 
 
 def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment``, ``score`` and the sums ``pos`` and ``neg`` at each score, in order."""
     rows = ranking.rows
     if rows.many_in_memory and not ranking.carried and not repeats_scores(rows):
         return _counts_of_runs(ranking)
@@ -109,7 +99,6 @@ def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
 
 
 def _counts_of_runs(ranking: Ranking) -> pl.LazyFrame:
-    """Return the counts at each score from the lengths of runs of sorted keys."""
     key, found, seen = ranking.sorted_key, pl.col("found"), pl.col("seen").cast(pl.Int64)
     pos, both = (total - total.shift(1) for total in (found, seen))
     ties = _counts_at(ranking, TIES).with_columns(pos=pos, neg=both - pos)
@@ -118,13 +107,10 @@ def _counts_of_runs(ranking: Ranking) -> pl.LazyFrame:
 
 
 def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
-    """Sort the rows, and return running sums at some points.
+    """Sort the rows, and return running sums at some points, with those of the whole segment.
 
-    Columns are ``segment, slot, tp, fp, positives, negatives, opens``, in ranking order; each
-    segment begins with the row that opens it, and has its totals in each. At steps also ``tp_a``
-    and ``fp_a``, the sums at the score before. With squares also those of the four sums,
-    ``NAME_squares``; with weights ``n_terms``, the number of terms in the sums of a segment, each
-    of which may round them; with clusters ``tp_squared, tp_times_fp, fp_squared``.
+    Each segment begins with the row that opens it. With squares there are also ``NAME_squares``,
+    with weights ``n_terms``, how many terms may round a sum, with clusters ``CLUSTER_SUMS``.
     """
     rows = ranking.rows
     shared = rows.kept is not None and rows.many_in_memory and not ranking.carried
@@ -183,10 +169,7 @@ def rows_of_classes(ranking: Ranking) -> list[pl.LazyFrame]:
 
 
 def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
-    """Sum over all segments, and subtract the sums at the row that opens each segment.
-
-    Integers are exact, so the result is that of a window per segment, at a fifth of its cost.
-    """
+    """Sum over all segments, less the sums where each opens, at a fifth of a window's cost."""
     counts = {"tp": _FOUND, "fp": _SEEN - _FOUND}
     sums = {"tp": "tp", "fp": "fp"}
     totals = {"positives": "tp", "negatives": "fp"}
@@ -255,7 +238,10 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
 def _with_cluster_sums(
     ranked: pl.LazyFrame, key: RankKey, amounts: Mapping[str, pl.Expr], carried: Sequence[str]
 ) -> pl.LazyFrame:
-    """Replace the cluster of each row by the running sums over all clusters, as integers."""
+    """Replace clusters by the sums over them of TP_c^2, TP_c * FP_c and FP_c^2, as integers.
+
+    A row adds to them what its own cluster has so far.
+    """
     own = {name: amount.cast(pl.Int64) for name, amount in amounts.items()}
     # Rows stay in ranking order within a cluster, so its segments follow one another. A window for
     # each cluster takes ten times as long if there are hundreds of thousands.
@@ -284,7 +270,6 @@ def _with_cluster_sums(
 
 
 def _within_cluster(amount: pl.Expr, begins: pl.Expr) -> pl.Expr:
-    """Return the running sum of an amount since rows at which a group begins."""
     total = amount.cum_sum()
     return total - pl.when(begins).then(total - amount).forward_fill()
 
@@ -292,8 +277,7 @@ def _within_cluster(amount: pl.Expr, begins: pl.Expr) -> pl.Expr:
 def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     """Return the sums at scores with positives, and at the score before each, where rows count.
 
-    Of the other rows only the first of each score stays at first, if it is not alone: it tells how
-    many rows are before the score, and positives are last within it.
+    The first row of each score stays at first too: it tells how many are before the score.
     """
     key, ends = ranking.sorted_key, pl.col("ends")
     begins = ends.shift(1, fill_value=True)
@@ -348,7 +332,6 @@ def _sums_of_numbered(ranking: Ranking, points: Points) -> pl.LazyFrame | None:
 
 
 def _with_sums_within(ranked: pl.LazyFrame, sums: dict[str, str], ranking: Ranking) -> pl.LazyFrame:
-    """Add running sums of amounts within each segment of sorted rows, named by the keys."""
     key = ranking.sorted_key
     found = ranking.amounts(key)
     amounts = {name: found[of] for name, of in sums.items() if of in found}

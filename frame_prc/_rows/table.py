@@ -9,7 +9,6 @@ from typing import ClassVar
 import polars as pl
 
 from frame_prc._lazy import concat, named
-from frame_prc._request.roles import Request
 from frame_prc._request.specs import GROUPING, OF_PROBABILITIES, Missing
 from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.columns import grouping_name
@@ -27,7 +26,7 @@ class Table(ABC):
     # Whether rows inside an engine are enough for it.
     runs_inside: ClassVar[bool] = False
 
-    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002 - in general
+    def only_in_polars(self) -> Mapping[str, bool]:
         """Return the options that do not run inside an engine, and whether they are given."""
         return {}
 

@@ -17,21 +17,13 @@ from frame_prc._curves.areas import (
     tie_bounds,
 )
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
-from frame_prc._curves.logit_intervals import (
-    ESTIMATE,
-    INTERVAL,
-    MOST_BIAS,
-    N_EFFECTIVE,
-    OF_SQUARES,
-    RANDOM,
-)
+from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._inference import areas as area
-from frame_prc._inference.chance import with_partial_chance, with_random
+from frame_prc._inference.areas import with_partial_chance, with_random
 from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, check_method, with_interval
 from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Draws, Interval, Top
 from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
@@ -45,11 +37,7 @@ CLASSES = [
 
 @dataclass(frozen=True)
 class AveragePrecision(Table):
-    """One row per segment: its size, its average precision, and maybe an interval and tie bounds.
-
-    ``calibration`` calibrates the average precision. ``chance`` adds a column with the average
-    precision of a random order of the labels.
-    """
+    """One row per segment: its size and average precision, maybe an interval and tie bounds."""
 
     bins: Bins | None = None
     interval: Interval | None = None
@@ -57,11 +45,10 @@ class AveragePrecision(Table):
     chance: bool = False
     calibration: Calibration | None = None
     top: Top | None = None
-    hidden = ("prevalence", N_EFFECTIVE, "std_error")
+    hidden = ("prevalence", "n_effective", "std_error")
     runs_inside = True
 
-    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
-        """Return what does not run inside an engine."""
+    def only_in_polars(self) -> Mapping[str, bool]:
         resampled = self.interval is not None and self.interval.resampling is not None
         by_frame = self.calibration is not None and self.calibration.given is not None
         refused = {"top": self.top is not None, "ci= by bootstrap": resampled}
@@ -69,15 +56,13 @@ class AveragePrecision(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
-        interval = () if self.interval is None else (N_EFFECTIVE, *INTERVAL)
+        interval = () if self.interval is None else ("n_effective", *INTERVAL)
         bounds = TIE_BOUNDS if self.bounds else ()
         chance = (RANDOM,) if self.chance else ()
         area = (AVERAGE_PRECISION,) if self.calibration is None else (REFERENCE, CALIBRATED)
         return (*SIZES, *area, *interval, *bounds, "status", *chance)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table."""
         if self.interval is not None:
             check_method(rows, self.interval)
         # All columns share one ranking, so that bins are counted in a single pass over the rows.
@@ -100,14 +85,13 @@ class AveragePrecision(Table):
                 bounds = there.tie_bounds(rows, self.bins)
             table = left_join(table, bounds, rows.keys)
         name = AVERAGE_PRECISION if self.calibration is None else CALIBRATED
-        return table.rename({ESTIMATE: name})
+        return table.rename({"estimate": name})
 
     def _areas(self, rows: Rows) -> tuple[pl.LazyFrame, Ranking]:
-        """Return the area of each segment, maybe with what an interval needs, and the ranking."""
         if self.interval is None and rows.elsewhere is None:
             ranking = rank(rows, self.bins, scored=False, at=self.calibration)
             areas = sized_areas(ranking, self.calibration, self.top)
-            return areas.rename({AVERAGE_PRECISION: ESTIMATE}), ranking
+            return areas.rename({AVERAGE_PRECISION: "estimate"}), ranking
         estimates = Estimates.of(rows, area.AveragePrecision(self.calibration), self.bins)
         table = estimates.keyed()
         if self.interval is not None and self.interval.resampling is not None:
@@ -118,7 +102,6 @@ class AveragePrecision(Table):
         return table, estimates.ranking
 
     def _with_random(self, table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Add the average precision of a random order; if calibrated, the prevalence."""
         if self.top is not None:
             spec = AreaSpec(["step"], top=self.top)
             return with_partial_chance(table, ranking, spec, ranking.rows.keys)
@@ -131,7 +114,7 @@ class AveragePrecision(Table):
 
 # Of an average precision: what an interval is made of.
 _ESTIMATE = (
-    "shortfall", "variance", "n_effective", "n_trials", MOST_BIAS, OF_SQUARES,
+    "shortfall", "variance", "n_effective", "n_trials", "most_bias", "of_squares",
     "few_negatives", RANDOM,
 )  # fmt: skip
 _ROUNDING = 1e-12
@@ -141,7 +124,6 @@ _POSITIVES, _NEGATIVES = pl.col("n_pos"), pl.col("n") - pl.col("n_pos")
 
 
 def _replicates(interval: Interval) -> pl.Expr | None:
-    """Return how many replicates a variance is that of, if it is of any."""
     drawn = interval.resampling
     return None if drawn is None else pl.lit(float(drawn.replicates))
 
@@ -150,8 +132,8 @@ def _replicates(interval: Interval) -> pl.Expr | None:
 class Areas(Table):
     """One row per segment and method.
 
-    The whole step area has the interval of the average precision. The others have the same kind of
-    interval, around the area as a share of the largest one, with their variance over replicates.
+    The whole step area has the interval of the average precision, the others one of the same kind
+    around the area as a share of the largest one, with their variance over replicates.
     """
 
     spec: AreaSpec
@@ -159,18 +141,16 @@ class Areas(Table):
     calibration: Calibration | None = None
     interval: Interval | None = None
     chance: bool = False
-    hidden = ("prevalence", N_EFFECTIVE, "std_error")
+    hidden = ("prevalence", "n_effective", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
-        interval = () if self.interval is None else (N_EFFECTIVE, *INTERVAL)
+        interval = () if self.interval is None else ("n_effective", *INTERVAL)
         chance = (RANDOM,) if self.chance else ()
         kept = kept_of(self.calibration)
         return (*SIZES, *kept, "method", "auc", *interval, *chance, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the areas of rows."""
         resampling = None if self.interval is None else self.interval.resampling
         if resampling is not None:
             check_drawable(rows)
@@ -189,7 +169,6 @@ class Areas(Table):
         return keyed
 
     def _drawn(self, ranking: Ranking, rows: Rows, resampling: Draws) -> pl.LazyFrame:
-        """Return the variance of areas over replicates."""
         spec, weighted = self.spec.drawn, ranking.rows.columns.weighted
         methods = pl.Series([*spec.methods], dtype=pl.String)
         numbers = {method: place for place, method in enumerate(methods)}
@@ -214,12 +193,11 @@ class Areas(Table):
         return drawn.select("segment", method, "drawn")
 
     def _with_limits(self, table: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
-        """Add the interval of each area, and what it says to the status."""
         by_influence = replace(interval, method="influence", resampling=None)
         whole = AveragePrecision(self.bins, by_influence).of(rows)
         table = left_join(
             table,
-            whole.select(*rows.keys, pl.col(AVERAGE_PRECISION).alias(ESTIMATE), *_ESTIMATE),
+            whole.select(*rows.keys, pl.col(AVERAGE_PRECISION).alias("estimate"), *_ESTIMATE),
             rows.keys,
         )
         if interval.resampling is None:
@@ -235,7 +213,6 @@ class Areas(Table):
         return found.with_columns(self._as_areas())
 
     def _as_shares(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Replace estimates by those of drawn areas, as shares of the largest area."""
         most, counted = self._most()
         precision = 1 / (1 + (1 - _AUC) * (_NEGATIVES / _POSITIVES))
         of_gain = {"share": precision, "slope": precision**2 * (_NEGATIVES / _POSITIVES)}
@@ -247,13 +224,13 @@ class Areas(Table):
         )
         share = pl.when(_SHARE < 1 - _ROUNDING).then(_SHARE).when(_SHARE.is_not_null()).then(1.0)
         drawn = {
-            ESTIMATE: share,
+            "estimate": share,
             "shortfall": 1 - share,
             "variance": pl.col("drawn") * pl.col("slope") ** 2,
             "n_effective": pl.col("n_effective") * counted,
             "n_trials": pl.col("n_trials") * counted,
-            MOST_BIAS: pl.lit(None, pl.Float64),
-            OF_SQUARES: pl.lit(0.0),
+            "most_bias": pl.lit(None, pl.Float64),
+            "of_squares": pl.lit(0.0),
             RANDOM: pl.lit(None, pl.Float64),
         }
         return scaled.with_columns(
@@ -262,7 +239,6 @@ class Areas(Table):
         )
 
     def _as_areas(self) -> list[pl.Expr]:
-        """Return the limits of shares on the scale of their areas."""
         is_drawn, slope = _METHOD.is_in([*self.spec.drawn.methods]), pl.col("slope")
         odds = _POSITIVES / _NEGATIVES
         limits = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, MOST_FLAGGED
+from frame_prc._curves.logit_intervals import INTERVAL, MOST_FLAGGED
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
@@ -23,16 +23,8 @@ from frame_prc._inference.intervals import (
     t_test,
     with_deviations,
 )
-from frame_prc._lazy import (
-    aggregated,
-    concat,
-    in_order,
-    key_names,
-    left_join,
-    mean_in_order,
-)
+from frame_prc._lazy import aggregated, concat, in_order, key_names, left_join, mean_in_order
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Draws, How, Interval, Measured, Top
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
@@ -42,15 +34,12 @@ from frame_prc._tables.compare import adjusted, hidden_of_test
 
 SEGMENTS = "n_segments"
 
-_ESTIMATE, _N, _N_POS = pl.col(ESTIMATE), pl.col("n"), pl.col("n_pos")
+_ESTIMATE, _N, _N_POS = pl.col("estimate"), pl.col("n"), pl.col("n_pos")
 
 
 @dataclass(frozen=True)
 class Averages(Table):
-    """The mean over one key, within segments by the other keys; ``"micro"`` pools their rows.
-
-    An ``interval`` is for segments that are themselves a sample.
-    """
+    """The mean over one key, within segments by the other keys; ``"micro"`` pools their rows."""
 
     over: str
     how: How
@@ -61,37 +50,32 @@ class Averages(Table):
 
     runs_inside = True
 
-    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
-        """Return what does not run inside an engine."""
+    def only_in_polars(self) -> Mapping[str, bool]:
         return {"top": self.top is not None}
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         interval = () if self.interval is None else INTERVAL
         segments = () if self.how == "micro" else (SEGMENTS, UNDEFINED)
         return (*segments, *SIZES, self.measured.name, *interval, "status")
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         sizes = ("prevalence",) if self.how == "micro" else SIZES
         return (UNDEFINED, *sizes, "std_error")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the means, with the remaining keys."""
         check_over(rows.columns, self.over)
         if self.how == "micro":
             return self._named(self._values(without_key(rows, self.over)))
         values = _with_one_class(self._values(rows), self.measured)
         means = _mean(values, rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
-            means = limits_of_mean(means, ESTIMATE, self.interval, rows)
+            means = limits_of_mean(means, "estimate", self.interval, rows)
             means = with_few_scores(means, rows, self.bins)
         return self._named(means)
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
-        """Return the keys and sizes of each segment, and the measure."""
         measure = measure_of(self.measured)
         if rows.elsewhere is not None:
             return Estimates.of(rows, measure, self.bins).keyed()
@@ -99,16 +83,14 @@ class Averages(Table):
             return measure.of_segments(rows, self.bins)
         ranking = rank(rows, self.bins, scored=False, at=measure.calibration)
         areas = sized_areas(ranking, measure.calibration, self.top)
-        return areas.rename({self.measured.name: ESTIMATE})
+        return areas.rename({self.measured.name: "estimate"})
 
     def _named(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the mean as a value of the measure, under its name."""
         measure, limits = measure_of(self.measured), () if self.interval is None else INTERVAL
-        of_values = measure.values(ESTIMATE, *limits[1:]) + measure.lengths(*limits[:1])
-        return table.with_columns(of_values).rename({ESTIMATE: self.measured.name})
+        of_values = measure.values("estimate", *limits[1:]) + measure.lengths(*limits[:1])
+        return table.with_columns(of_values).rename({"estimate": self.measured.name})
 
     def keyed(self, rows: Rows) -> Rows:
-        """Return rows without the key that is averaged over."""
         return without_key(rows, self.over)
 
 
@@ -120,7 +102,6 @@ def kept_keys(rows: Rows, over: str) -> dict[str, str]:
 
 
 def without_key(rows: Rows, over: str) -> Rows:
-    """Return rows without the key ``over``."""
     kept = kept_keys(rows, over)
     gone = [key for key in rows.keys if key not in kept]
     dtypes = {name: dtype for name, dtype in rows.columns.key_dtypes.items() if name != over}
@@ -133,7 +114,6 @@ def without_key(rows: Rows, over: str) -> Rows:
 def _mean(
     table: pl.LazyFrame, rows: Rows, over: str, how: How, *, interval: Interval | None
 ) -> pl.LazyFrame:
-    """Return the mean of the segments. Those without the measure only count in sizes."""
     kept = kept_keys(rows, over)
     share = {"mean": pl.lit(1.0), "weighted": _N_POS, "rows": _N}[how].cast(pl.Float64)
     shared = with_deviations(table, list(kept), _ESTIMATE, share).with_columns(
@@ -151,7 +131,7 @@ def _mean(
     )
     mean = pl.when(pl.col("shares") > 0).then(pl.col("weighted") / pl.col("shares"))
     means = sums.with_columns(
-        mean.alias(ESTIMATE),
+        mean.alias("estimate"),
         prevalence=pl.when(_N > 0).then(_N_POS / _N),
         status=status_of_mean(1 if interval is None else FEW_SEGMENTS),
     )
@@ -165,7 +145,6 @@ def _with_one_class(table: pl.LazyFrame, measured: Measured) -> pl.LazyFrame:
 
 
 def status_of_mean(fewest: int) -> pl.Expr:
-    """Return whether enough segments have the measure, and enough negatives for it to tell."""
     of_one_class = pl.col("of_one_class") > MOST_FLAGGED * pl.col("shares")
     few = pl.when(pl.col(SEGMENTS) < fewest).then(pl.lit("few_segments"))
     return few.when(of_one_class).then(pl.lit("no_negatives")).otherwise(pl.lit("ok"))
@@ -181,7 +160,10 @@ _VALUE_A, _VALUE_B, _DIFFERENCE = (pl.col(name) for name in ("value_a", "value_b
 
 @dataclass(frozen=True)
 class PairedDifferences(Table):
-    """One row per pair of models, within segments by the keys other than ``over``."""
+    """One row per pair of models, within segments by the keys other than ``over``.
+
+    ``pairs`` are places of ``models``; ``resampling`` is of sign flips, if any are drawn.
+    """
 
     level: float
     models: tuple[str, ...]
@@ -194,7 +176,6 @@ class PairedDifferences(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         adjusted = ("p_adjusted",) if self.adjust else ()
         measure = () if self.measured.is_usual else ("measure",)
         test = (*_AREAS, "difference", *measure, *INTERVAL, "p_value")
@@ -202,20 +183,16 @@ class PairedDifferences(Table):
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         return (UNDEFINED, *hidden_of_test(self.adjust))
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
-        """Adjusted p-values."""
         return adjusted(self.adjust)
 
     def keyed(self, rows: Rows) -> Rows:
-        """Return rows without a key for the model, and without the key of the sample."""
         return without_key(side_by_side(rows), self.over)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the comparisons."""
         alone, rows = rows, side_by_side(rows)
         check_over(rows.columns, self.over)
         kept = kept_keys(rows, self.over)
@@ -239,21 +216,17 @@ class PairedDifferences(Table):
         return tested.with_columns(*values, *lengths, measure=pl.lit(measure.name))
 
     def _tested(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Add the p-values."""
-        resampling = self.resampling
-        if resampling is None:
+        if self.resampling is None:
             rows = table.select("difference", "std_error", "degrees").iter_rows()
             found = [t_test(*row) for row in rows]
         else:
-            from frame_prc._inference.permutations import (  # noqa: PLC0415 - needs NumPy
-                p_value_of_signs,
-            )
+            from frame_prc._inference import permutations  # noqa: PLC0415 - needs NumPy
 
-            found = [p_value_of_signs(one, resampling) for one in table["differences"].to_list()]
+            differences = table["differences"].to_list()
+            found = [permutations.p_value_of_signs(one, self.resampling) for one in differences]
         return table.with_columns(pl.Series("p_value", found, dtype=pl.Float64))
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
-        """Return the keys of each segment, and ``value_0, value_1, ...`` of the models."""
         measure = measure_of(self.measured)
         if rows.elsewhere is not None:
             estimates: list[Estimates] = rows.elsewhere.side_by_side(rows, measure)
@@ -263,7 +236,9 @@ class PairedDifferences(Table):
                 measure.of_model(name).of_segments(of_model(rows, place))
                 for place, name in enumerate(self.models)
             ]
-        first, *others = (table.rename({ESTIMATE: f"value_{i}"}) for i, table in enumerate(tables))
+        first, *others = (
+            table.rename({"estimate": f"value_{i}"}) for i, table in enumerate(tables)
+        )
         for i, other in enumerate(others, 1):
             first = left_join(first, other.select(*rows.keys, f"value_{i}"), rows.keys)
         return first
@@ -272,7 +247,6 @@ class PairedDifferences(Table):
 def _differences(
     areas: pl.LazyFrame, a: int, b: int, keys: Sequence[str], counted: Sequence[str]
 ) -> pl.LazyFrame:
-    """Return the mean of both areas and of their difference, and how the difference varies."""
     both = areas.with_columns(value_a=f"value_{a}", value_b=f"value_{b}").with_columns(
         difference=_VALUE_A - _VALUE_B
     )

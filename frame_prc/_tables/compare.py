@@ -10,24 +10,13 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import (
-    BELIEVED,
-    INTERVAL,
-    OF_SQUARES,
-    RANDOM,
-    shows_spread,
-)
-from frame_prc._inference.differences import Area, Difference, LogArea
-from frame_prc._inference.estimates import (
-    measure_of,
-    with_few_scores,
-    with_few_scores_of_pairs,
-)
+from frame_prc._curves.logit_intervals import BELIEVED, INTERVAL, RANDOM, shows_spread, status_where
+from frame_prc._inference.comparisons import Area, Difference, LogArea
+from frame_prc._inference.estimates import measure_of, with_few_scores, with_few_scores_of_pairs
 from frame_prc._inference.intervals import status_of, status_of_limits
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import concat, left_join, over
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Comparison, Draws, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
@@ -57,23 +46,18 @@ _SHARE_OF_TEST = "\0share_of_test"
 
 @dataclass(frozen=True)
 class Differences(Table):
-    """One row per segment and pair of models, or per segment (and model).
-
-    P-values are adjusted for all tests, or ``within`` each model.
-    """
+    """One row per segment and pair of models, or per segment, adjusted ``within`` models."""
 
     comparison: Comparison
     within: str | None = None
     runs_inside = True
 
-    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
-        """Return what does not run inside an engine: a second ranking, of other rows."""
+    def only_in_polars(self) -> Mapping[str, bool]:
         against = self.comparison.against
         return {f"against={name!r}": against == name for name in ("rest", "overall")}
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         sizes, reference = ("n", "n_pos"), (REFERENCE,) if self._calibrated else ()
         adjusted = ("p_adjusted", *_ADJUSTED_LIMITS) if self.comparison.adjust else ()
         first: Sequence[str] = ("measure",)
@@ -92,7 +76,6 @@ class Differences(Table):
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         judged = () if self.comparison.margin is None else ("p_value", "p_adjusted", "p_margin")
         is_usual = all(one.measured.is_usual for one in self.comparison.each)
         measure = ("measure",) if is_usual and not self.comparison.beside else ()
@@ -100,7 +83,6 @@ class Differences(Table):
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
-        """Adjusted p-values, limits that agree with them, and what is concluded."""
         comparison = self.comparison
         is_max = comparison.adjust == "max"
         found = {"p_adjusted": _simultaneous()}
@@ -115,7 +97,6 @@ class Differences(Table):
         return found | {"conclusion": self._conclusion(found.get("p_adjusted", pl.col("p_value")))}
 
     def _shown(self, difference: pl.Expr) -> pl.Expr:
-        """Return a difference of shares of the range as one of values, or of logs as a ratio."""
         if self._is_ratio:
             return difference.exp()
         measures = [measure_of(one.measured) for one in self.comparison.each]
@@ -123,7 +104,6 @@ class Differences(Table):
         return pl.col("measure").replace_strict(spans, return_dtype=pl.Float64) * difference
 
     def _conclusion(self, p_value: pl.Expr) -> pl.Expr:
-        """Return what the interval says of a loss up to the margin."""
         alpha, adjust = 1 - self.comparison.level, self.comparison.adjust
         # A loss beyond a margin is another test than those whose deviates are drawn.
         of_margin = adjusted("holm" if adjust == "max" else adjust, "p_margin")
@@ -145,7 +125,6 @@ class Differences(Table):
 
     @property
     def measure_names(self) -> Sequence[str]:
-        """The measures."""
         return [one.measured.name for one in self.comparison.each]
 
     @property
@@ -153,7 +132,6 @@ class Differences(Table):
         return self.comparison.scale == _RATIO
 
     def _errors(self, *variances: str) -> dict[str, pl.Expr]:
-        """Return the root of a sum of variances of both sides, or of their logarithms."""
         found = {}
         for side, value in (("a", _VALUE_A), ("b", _VALUE_B)):
             total = pl.sum_horizontal(f"{name}_{side}" for name in variances)
@@ -161,7 +139,6 @@ class Differences(Table):
         return found
 
     def _std_error(self) -> pl.Expr:
-        """Return the standard error of the difference, or of the logarithm of the ratio."""
         if not self._is_ratio:
             return _VARIANCE.sqrt()
         a, b = self._errors("variance").values()
@@ -172,11 +149,9 @@ class Differences(Table):
         return any(one.measured.calibration is not None for one in self.comparison.each)
 
     def keyed(self, rows: Rows) -> Rows:
-        """Return rows without a key for the model, if models are compared."""
         return side_by_side(rows) if self.comparison.against is None else rows
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the differences, each with its test; those by several measures in turns."""
         tables = [self._by_measure(rows, comparison) for comparison in self.comparison.each]
         if len(tables) == 1:
             return tables[0]
@@ -193,12 +168,12 @@ class Differences(Table):
                 difference=_log_ratio() if self._is_ratio else _difference(),
                 measure=pl.lit(measure.name),
             )
-            .with_columns(status=_of_undefined())
+            .with_columns(status=status_where(_DIFFERENCE.is_null(), "undefined"))
             .with_columns(
                 is_tested=_can_be_tested(),
                 apart=_apart(),
                 status=status_of(measure, clustered=rows.clustered),
-                **self._errors("variance", OF_SQUARES),
+                **self._errors("variance", "of_squares"),
             )
             .with_columns(std_error=pl.when("is_tested").then(self._std_error()))
         )
@@ -239,7 +214,6 @@ def _is_mirrored(rows: Rows, comparison: Comparison) -> pl.Expr:
 
 
 def hidden_of_test(adjust: Adjust | None) -> Collection[str]:
-    """Return the details of a test; an adjusted p-value takes the place of the other."""
     return (*_HIDDEN, "std_error", *(() if adjust is None else ("p_value",)))
 
 
@@ -247,10 +221,7 @@ def hidden_of_test(adjust: Adjust | None) -> Collection[str]:
 
 
 def _can_be_tested() -> pl.Expr:
-    """Return whether both sides have a variance, and the difference more than rounding errors.
-
-    Two values of 1, or of 0, have no variance, but limits, if there are rows of both classes.
-    """
+    """Return whether both sides have a variance, or are 0 or 1 in segments with both classes."""
     enough = pl.all_horizontal(pl.col(name).round() > 1 for name in _EFFECTIVE)
     spread = [shows_spread(_VARIANCE, *side) for side in (_SIDE_A, _SIDE_B)]
     has_classes = pl.col("status") == "ok"
@@ -263,12 +234,6 @@ def _can_be_tested() -> pl.Expr:
     return tested
 
 
-def _of_undefined() -> pl.Expr:
-    """Return the status, which says so if one of two sides does not have the measure."""
-    lacks = _DIFFERENCE.is_null() & (pl.col("status") == "ok")
-    return pl.when(lacks).then(pl.lit("undefined")).otherwise("status")
-
-
 def _difference() -> pl.Expr:
     """Return the difference of two areas; near 1 it is that of their distances from 1."""
     near_one = pl.min_horizontal(_VALUE_A, _VALUE_B) > 0.5  # noqa: PLR2004
@@ -276,7 +241,6 @@ def _difference() -> pl.Expr:
 
 
 def _log_ratio() -> pl.Expr:
-    """Return the logarithm of the ratio of two areas, null if either is 0."""
     logs = [
         pl.when(value > 0.5).then((-shortfall).log1p()).otherwise(value.log())  # noqa: PLR2004
         for value, shortfall in (_SIDE_A, _SIDE_B)
@@ -285,10 +249,7 @@ def _log_ratio() -> pl.Expr:
 
 
 def _apart() -> pl.Expr:
-    """Return 1 minus the correlation of both areas; it is 1 if one of them has no variance.
-
-    For similar errors it is computed from the variance of the difference, so that nothing cancels.
-    """
+    """Return 1 minus the correlation, so that nothing cancels; 1 without a variance."""
     error_a, error_b = _VARIANCE_A.sqrt(), _VARIANCE_B.sqrt()
     product = error_a * error_b
     is_near = (error_a / error_b).is_between(0.5, 2)
@@ -302,7 +263,6 @@ def _apart() -> pl.Expr:
 def _with_test(
     table: pl.LazyFrame, comparison: Comparison, measure: Measure, of: Rows
 ) -> pl.LazyFrame:
-    """Add the interval of each difference, its p-value, and that of a loss beyond the margin."""
     columns, level = (*_OF_A, *_OF_B, "difference", "apart", "n_effective"), comparison.level
     gains = measure.higher_is_better
     margin = comparison.margin
@@ -334,8 +294,8 @@ def _difference_of(values: Sequence[float], comparison: Comparison) -> Differenc
 def _adjusted_limits(p_adjusted: pl.Expr, comparison: Comparison) -> pl.Expr:
     """Return limits that exclude 0 where the adjusted p-value is below ``1 - level``.
 
-    Their level is ``1 - alpha * p / p_adjusted``: that of a test which p rejects where p_adjusted
-    rejects at alpha. Of two p-values of 0 the share is that of the smallest of all tests.
+    Their level is ``1 - alpha * p / p_adjusted``: p rejects there where p_adjusted rejects at
+    alpha.
     """
     p = pl.col("p_value")
     share = pl.when(p > 0).then(p / p_adjusted).otherwise(1 / p.count())
@@ -380,10 +340,8 @@ def adjusted(
 ) -> dict[str, pl.Expr]:
     """Return p-values adjusted for the number of tests in the result.
 
-    Holm (1979, Scand. J. Statist. 6:65) multiplies the smallest p-value by the number of tests, the
-    next by one less, and so on; Benjamini & Hochberg (1995, JRSS B 57:289) multiply each by the
-    number of tests over its rank. Both keep the order of the p-values. ``share`` is how much of a
-    test a row is: two that are one test have the same p-value.
+    By Holm (1979, Scand. J. Statist. 6:65), or Benjamini & Hochberg (1995, JRSS B 57:289).
+    ``share`` is how much of a test a row is: two that are one test have the same p-value.
     """
     if adjust is None:
         return {}
@@ -405,28 +363,22 @@ _COLUMNS = ("reference", "n", "n_pos", "value_a", "value_b", "difference", "p_va
 
 @dataclass(frozen=True)
 class ChanceTests(Table):
-    """One row per segment (and model): its average precision and that of random orders."""
-
     resampling: Draws
     adjust: Adjust | None
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         return (*_COLUMNS, *(("p_adjusted",) if self.adjust else ()), "status")
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         return hidden_of_test(self.adjust)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
-        """Adjusted p-values."""
         return adjusted(self.adjust)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the comparisons, each with its one-sided test."""
         areas = AveragePrecision(chance=True).of(rows)
         table = areas.rename({AVERAGE_PRECISION: "value_a", RANDOM: "value_b"}).with_columns(
             reference=pl.lit("random"), difference=pl.col("value_a") - pl.col("value_b")

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.calibration import SCALE, SCALES, deployed_share, scales_of
-from frame_prc._curves.counts import Counts
-from frame_prc._curves.curve import AT_RECALL, CURVE
+from frame_prc._curves.curve import AT_RECALL, CURVE, Counts
 from frame_prc._curves.logit_intervals import (
     FEW_OF_POSITIVES,
     FEW_POSITIVES,
     MOMENTS,
     USUAL,
     limits_of_share,
+    status_where,
     sums_of_rows,
     sums_of_units,
     with_moments,
@@ -45,8 +45,6 @@ _LIMITS = ("recall", *_PRECISIONS)
 
 @dataclass(frozen=True)
 class Band(Table):
-    """One row per segment and recall, with nulls where a segment has no positives."""
-
     recalls: Sequence[float]
     level: float
     resampling: Draws
@@ -56,7 +54,6 @@ class Band(Table):
     counts_dropped = False
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the band of each segment."""
         check_drawable(rows)
         table = _with_status(self._of(rows), rows)
         if self.calibration is None:
@@ -92,9 +89,8 @@ def _with_status(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     found = left_join(table, known, rows.keys)
     judged = found.with_columns(status=status_of(None, clustered=rows.clustered))
     beyond = (1 - pl.col("recall")) * pl.col("n_effective")
-    few = (pl.col("status") == "ok") & (beyond < _FEW_BEYOND - _ROUNDING)
-    text = pl.lit(FEW_OF_POSITIVES[rows.clustered])
-    judged = judged.with_columns(status=pl.when(few).then(text).otherwise("status"))
+    few = beyond < _FEW_BEYOND - _ROUNDING
+    judged = judged.with_columns(status=status_where(few, FEW_OF_POSITIVES[rows.clustered]))
     return with_few_scores(judged, rows)
 
 
@@ -109,10 +105,7 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 @dataclass(frozen=True)
 class RecallGrid(Table):
-    """One row per segment and recall: the point with the highest threshold that reaches it.
-
-    With ``over`` it is the mean of precision over the segments of that key instead.
-    """
+    """One row per segment and recall: its point, or the mean of precision ``over`` a key."""
 
     recalls: Sequence[float]
     bins: Bins | None = None
@@ -121,18 +114,15 @@ class RecallGrid(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         return (AT_RECALL, *(CURVE if self.over is None else ("precision", "n_segments")))
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the points, or their mean."""
         if self.over is not None:
             check_over(rows.columns, self.over)
         table = self._points(rank(rows.by_threshold(), self.bins))
         return table if self.over is None else self._means(table, rows, self.over)
 
     def keyed(self, rows: Rows) -> Rows:
-        """Return rows with the keys that the table has."""
         return rows if self.over is None else without_key(rows, self.over)
 
     def _points(self, ranking: Ranking) -> pl.LazyFrame:
@@ -174,7 +164,6 @@ class RecallGrid(Table):
 
 
 def _hits(ranking: Ranking) -> pl.LazyFrame:
-    """Return the points at which the true positives of a segment grow, in ranking order."""
     hits = running(ranking, HITS).filter(ranking.retrieved())
     return hits.filter((_TP.shift(1) < _TP) & ~pl.col("opens"))
 
@@ -189,10 +178,7 @@ _ERRORS = ("calibration_error", "calibration_error_by_chance")
 
 @dataclass(frozen=True)
 class Reliability(Table):
-    """One row per segment and bin that has rows; ``edges`` are those of the bins, from 0 to 1.
-
-    By ``quantile`` there are as many bins, each with the same number of rows but for ties.
-    """
+    """One row per segment and bin that has rows; by ``quantile`` bins have as many rows each."""
 
     edges: Sequence[float]
     level: float
@@ -206,11 +192,9 @@ class Reliability(Table):
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         return ("bin_high", "n_pos", *_ERRORS)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the bins of each segment."""
         keys, z = [*rows.keys, _BIN], normal_quantile(self.level)
         sums = self._sums(rows, keys, z) if rows.elsewhere is None else self._there(rows, z)
         tp, fp, *moments = (pl.col(name) for name in ("tp", "fp", *MOMENTS))
@@ -234,7 +218,6 @@ class Reliability(Table):
         return table.sort(keys).with_columns(_errors(rows.keys))
 
     def _sums(self, rows: Rows, keys: Sequence[str], z: float) -> pl.LazyFrame:
-        """Return the sums of the bins, and the share of their rows that is effective."""
         amounts = rows.with_checks(_amounts(rows))
         binned = self._by_rank(amounts, rows.keys) if self.quantile else self._by_edges(amounts)
         sums = binned.group_by(keys).agg(
@@ -254,7 +237,6 @@ class Reliability(Table):
         return sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))
 
     def _there(self, rows: Rows, z: float) -> pl.LazyFrame:
-        """Return the same of rows that are elsewhere."""
         if rows.has_counts:
             check_counts(rows.columns, "the interval of reliability()")
         tp, fp = pl.col("tp"), pl.col("fp")
@@ -275,13 +257,11 @@ class Reliability(Table):
         return with_moments(found, z).with_columns(spread="spread_of_scores")
 
     def _by_edges(self, amounts: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with the number of their bin; 1 is in the last."""
         inner = [*self.edges][1:-1]
         places = [pl.lit(0, pl.Int64), *((edge <= _SCORE).cast(pl.Int64) for edge in inner)]
         return amounts.with_columns(pl.sum_horizontal(places).alias(_BIN))
 
     def _by_rank(self, amounts: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-        """Return rows with the number of their bin, that of the first row of a tie."""
         size, count = _POS + _NEG, len(self.edges) - 1
         before = (size.cum_sum() - size).over(keys or None, order_by=_SCORE)
         first, total = pl.col("before").min().over([*keys, _SCORE]), over(size.sum(), keys)
@@ -290,10 +270,7 @@ class Reliability(Table):
 
 
 def _errors(keys: Sequence[str]) -> list[pl.Expr]:
-    """Return the mean gap of the bins of a segment, and that of calibrated scores on average.
-
-    Of these the gap of a bin is normal around 0, so its mean size is sqrt(2 / pi) deviations.
-    """
+    """Return the mean gap of the bins, and of calibrated scores, whose gaps are normal around 0."""
     n = pl.col("n")
     gap = (pl.col("mean_score") - pl.col("observed")).abs()
     by_chance = (2 / math.pi * pl.col("spread") / n / (n * pl.col("share"))).sqrt()
@@ -309,7 +286,6 @@ def _summed(amount: pl.Expr) -> pl.Expr:
 
 
 def _spreads(binned: pl.LazyFrame, keys: Sequence[str], *, clustered: bool) -> pl.LazyFrame:
-    """Return what moments of bins are made of: how much clusters, or rows, vary in each."""
     sums = {"tp": _summed(_POS), "fp": _summed(_NEG), "rows": pl.col("rows").sum()}
     sums |= {"tp_squares": _summed(_POS**2), "fp_squares": _summed(_NEG**2)}
     if clustered:
@@ -319,10 +295,7 @@ def _spreads(binned: pl.LazyFrame, keys: Sequence[str], *, clustered: bool) -> p
 
 
 def _with_usual_weights(bins: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Add what is usual to weigh: of what it is in the class, and in the bins around, the less.
-
-    What a miss weighs in a bin that has none is what it weighs in all of the segment.
-    """
+    """Add what is usual to weigh: of what it is in the class, and in the bins around, the less."""
     bins = bins.sort(*keys, _BIN)
     names = ("tp", "fp"), ("tp_squares", "fp_squares")
     of_class = [
@@ -340,7 +313,6 @@ def _with_usual_weights(bins: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame
 
 
 def _amounts(rows: Rows) -> pl.LazyFrame:
-    """Return the rows that count, with the weight of each class in them and their number."""
     if rows.has_counts:
         check_counts(rows.columns, "the interval of reliability()")
     amounts = rows.amounts(rows.is_positive(), squares=False)
@@ -362,7 +334,6 @@ class ScoreBins(Table):
     counts_dropped = False
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the bins of each segment."""
         low, span = _THRESHOLD.min(), _THRESHOLD.max() - _THRESHOLD.min()
         length = pl.when(span > 0).then(span).otherwise(self.bins)
 
@@ -386,6 +357,5 @@ class ScoreBins(Table):
 
 
 def _share(amount: pl.Expr, rows: Rows) -> pl.Expr:
-    """Return a share of its class, null where the class has no rows."""
     total = over(amount.sum(), rows.keys)
     return pl.when(total > 0).then(amount / total)

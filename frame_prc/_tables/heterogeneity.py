@@ -1,35 +1,25 @@
-"""How segments differ: the best and the worst, their gap, and what sampling alone would show."""
+"""How segments differ beyond sampling, and what each probably is, given the others."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import fmean
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
+from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, status_where
 from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.estimates import (
-    Estimates,
-    measure_of,
-    widened_variance,
-    with_few_scores,
-)
-from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
-from frame_prc._inference.intervals import check_method
+from frame_prc._inference.comparisons import Spread, correlated_spread_of, spread_of
+from frame_prc._inference.estimates import Estimates, measure_of, widened_variance, with_few_scores
+from frame_prc._inference.intervals import check_method, unbiased
 from frame_prc._lazy import concat, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._request.roles import Request
-from frame_prc._request.specs import (
-    PERMUTED,
-    Interval,
-    Measured,
-    SegmentsTest,
-    SegmentsTestUsed,
-)
-from frame_prc._rows.rows import Rows
+from frame_prc._request.specs import PERMUTED, Interval, Measured, SegmentsTest, SegmentsTestUsed
+from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import OptionError
 
@@ -38,7 +28,7 @@ _NUMBERS = (
     "gap", "gap_if_equal", "gap_p_value", "q", "p_value", "i_squared", "tau", "tau_low", "tau_high",
 )  # fmt: skip
 _FEWEST = 2  # segments that can differ
-_AREA, _SHORTFALL = pl.col(ESTIMATE), pl.col(SHORTFALL)
+_AREA, _SHORTFALL = pl.col("estimate"), pl.col("shortfall")
 _NUMBER = pl.col("segment").cast(pl.Int64)
 
 # By simulation: with so many segments, so few positives or negatives in each, or so few positives
@@ -57,9 +47,8 @@ _CLUSTERS_PER_SEGMENT = 6
 
 @dataclass(frozen=True)
 class Heterogeneity(Table):
-    """One row per model.
+    """One row per model, with columns ``best_<key>`` and ``worst_<key>`` of the segments' keys.
 
-    The columns ``best_<key>`` and ``worst_<key>`` are named after the keys of the segments.
     ``level`` is that of the interval of tau. Without a ``test`` it depends on the segments.
     """
 
@@ -74,21 +63,17 @@ class Heterogeneity(Table):
     counts_dropped = False
     runs_inside = True
 
-    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
-        """Return what does not run inside an engine."""
+    def only_in_polars(self) -> Mapping[str, bool]:
         return {"test='permutation'": self.test == "permutation"}
 
     @property
     def reserved(self) -> Sequence[str]:
-        """Names that no key may have: ``value`` would be a second ``best_value``."""
         return ("value",)
 
     def keyed(self, rows: Rows) -> Rows:
-        """Return rows without the keys of segments."""
         return rows.pooled()
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table; the keys of segments are ``best_0, best_1, ..., worst_0, ...``."""
         model = rows.model_keys
         keys = rows.keys[len(model) :]
         check_method(rows, Interval(0.95))
@@ -130,21 +115,17 @@ class Heterogeneity(Table):
         if self.test == "permutation":
             rows.check_no_strata("test='permutation'")
         has_null = self.measured.name in PERMUTED and not rows.stratified
-        has_null &= not self._has_too_many(rows)
+        # Of rows that all count their number tells, without a look at them.
+        all_count = rows.usable is None and not rows.has_counts and rows.columns.model is None
+        if rows.values is not None and all_count and rows.values.height > self._most_rows:
+            return False
         return self.test != "q" and has_null and not is_sums and has_numpy()
 
     @property
     def _most_rows(self) -> int:
-        """How many rows of a model are permuted at most."""
         return _MOST_ROWS_IF_ASKED if self.test == "permutation" else _MOST_ROWS
 
-    def _has_too_many(self, rows: Rows) -> bool:
-        """Return whether each model is known to have more rows, without a look at them."""
-        all_count = rows.usable is None and not rows.has_counts and rows.columns.model is None
-        return rows.values is not None and all_count and rows.values.height > self._most_rows
-
     def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:
-        """Return the rows of the models whose segments are compared by permutation."""
         numbered = ranking.segments.numbered(_single_rows(rows)).select(
             "score", "positive", "weight", "size", number=_NUMBER
         )
@@ -152,7 +133,6 @@ class Heterogeneity(Table):
         return join(numbered, self._chosen(segments, counts, rows), on="number", how="semi")
 
     def _check_unpermuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> None:
-        """Refuse segments that would be compared by permutation, of rows that are elsewhere."""
         if not self._may_permute(rows):
             return
         counts = ranking.segments.numbered(rows.elsewhere.row_counts(rows))
@@ -166,7 +146,6 @@ class Heterogeneity(Table):
             )
 
     def _chosen(self, segments: pl.LazyFrame, counts: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-        """Return the ``number`` of the segments that are compared by permutation."""
         used = pl.col("error").is_not_null()
         compared = join(segments, counts, on="number", how="left").select(
             "number",
@@ -188,21 +167,28 @@ class Heterogeneity(Table):
         return compared.filter(enough & few_rows & (pl.lit(is_asked) | many)).select("number")
 
     def _compared(self, frame: pl.DataFrame, rows: Rows, schema: pl.Schema) -> pl.DataFrame:
-        """Return a row for each model; without a key for it one row, even without segments."""
         model = rows.model_keys
         parts = frame.partition_by("part", as_dict=True)
         segments, sums, single = (
             parts.get((name,), frame.clear()) for name in ("segment", "cluster", "row")
         )
-        found = [self._row(part, sums, single, rows) for part in parts_by(segments, model)]
+        found = [self._row(part, sums, single, rows, schema) for part in parts_by(segments, model)]
         return pl.concat([schema.to_frame(), *(row.select(schema.names()) for row in found)])
 
     def _row(
-        self, segments: pl.DataFrame, sums: pl.DataFrame, single: pl.DataFrame, rows: Rows
+        self,
+        segments: pl.DataFrame,
+        sums: pl.DataFrame,
+        single: pl.DataFrame,
+        rows: Rows,
+        schema: pl.Schema,
     ) -> pl.DataFrame:
         model = rows.model_keys
         keys = rows.keys[len(model) :]
-        used = _with_named(segments.drop_nulls("error"))
+        used = segments.drop_nulls("error")
+        # The best and the worst are not few, if there are two such.
+        judged = ~used["few"]
+        used = used.with_columns(named=judged | (judged.sum() < _FEWEST))
         from_above = measure_of(self.measured).higher_is_better
         best, worst = (
             _first(used.filter("named"), keys, end, from_above=from_above == (end == "best"))
@@ -213,11 +199,9 @@ class Heterogeneity(Table):
         found = self._tested(
             used, sums.filter(in_model), single.filter(in_model), ascending=rows.ascending
         )
-        texts = {"test": found.test, "status": found.status}
         return both.with_columns(
             *(pl.lit(segments[name][0], segments.schema[name]).alias(name) for name in model),
-            *(pl.lit(value, pl.Float64).alias(name) for name, value in found.numbers.items()),
-            *(pl.lit(value, pl.String).alias(name) for name, value in texts.items()),
+            *(pl.lit(value, schema[name]).alias(name) for name, value in found.items()),
             n_segments=pl.lit(used.height, pl.Int64),
             n_left_out=pl.lit(segments.height - used.height, pl.Int64),
             n_few=pl.lit(used["few"].sum(), pl.Int64),
@@ -226,18 +210,17 @@ class Heterogeneity(Table):
 
     def _tested(
         self, used: pl.DataFrame, sums: pl.DataFrame, single: pl.DataFrame, *, ascending: bool
-    ) -> _Tested:
-        """Return the numbers of the segments of a model that have a standard error."""
+    ) -> dict[str, object]:
         logits, errors, named = (used[name].to_list() for name in ("logit", "error", "named"))
         if used.height < _FEWEST:
-            return _Tested(Spread(), None, "few_segments")
+            return _columns(Spread(), None, "few_segments")
         by_cluster = _sums_by_cluster(sums, used)
         if by_cluster is not None:
             clusters = math.fsum(used["positives"]) / used.height
             found = correlated_spread_of(logits, by_cluster, clusters, named, self.level)
             few = clusters < _CLUSTERS_PER_SEGMENT * used.height
             status = "few_clusters" if found is None or few else "ok"
-            return _Tested(found or Spread(), "f", status)
+            return _columns(found or Spread(), "f", status)
         if single.height:
             from frame_prc._inference import segment_permutations  # noqa: PLC0415 - needs NumPy
 
@@ -250,13 +233,12 @@ class Heterogeneity(Table):
             if null is not None:
                 found = spread_of(logits, errors, named, self.level, inflation=null.inflation)
                 found = replace(found, p_value=null.p_value, gap_if_equal=null.gap_if_equal)
-                return _Tested(found, "permutation", "ok", null.gap_p_value)
+                return _columns(found, "permutation", "ok", null.gap_p_value)
         many_few = used["few"].sum() > _MOST_FEW * used.height
         status = measure_of(self.measured).few if many_few else "ok"
-        return _Tested(spread_of(logits, errors, named, self.level), "q", status)
+        return _columns(spread_of(logits, errors, named, self.level), "q", status)
 
     def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
-        """Return the table, with the names of the caller's keys in its columns."""
         names = list(rows.columns.key_dtypes)
         columns = list(_COUNTS)
         renamed: dict[str, str] = {}
@@ -271,7 +253,6 @@ class Heterogeneity(Table):
 
 
 def _with_errors(estimates: Estimates) -> pl.LazyFrame:
-    """Return the area of each segment, with its logit and the logit's standard error if known."""
     table, m = estimates.table(), pl.col("n_effective")
     inside = (_AREA > 0) & (_SHORTFALL > 0)
     std_error = widened_variance(estimates.measure).sqrt()
@@ -293,15 +274,9 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     )
     segments = estimates.ranking.segments
     return segments.with_keys(numbered).select(
-        *segments.keys, ESTIMATE, "number", "positives", "scarcer", "misplaced", "logit", "error",
+        *segments.keys, "estimate", "number", "positives", "scarcer", "misplaced", "logit", "error",
         "slope", "few", "odds",
     )  # fmt: skip
-
-
-def _with_named(used: pl.DataFrame) -> pl.DataFrame:
-    """Add which segments may be the best or the worst: those not few, if there are two."""
-    judged = ~used["few"]
-    return used.with_columns(named=judged | (judged.sum() < _FEWEST))
 
 
 def _schema(segments: pl.Schema, model: Sequence[str], keys: Sequence[str]) -> pl.Schema:
@@ -313,31 +288,20 @@ def _schema(segments: pl.Schema, model: Sequence[str], keys: Sequence[str]) -> p
     return pl.Schema(schema | numbers | dict.fromkeys(("test", "status"), pl.String()))
 
 
-@dataclass(frozen=True)
-class _Tested:
-    """How the segments of a model differ, by which test, and whether it can be believed."""
-
-    spread: Spread
-    test: SegmentsTestUsed | None
-    status: str
-    gap_p_value: float | None = None
-
-    @property
-    def numbers(self) -> dict[str, float | None]:
-        """The numbers that are columns."""
-        return asdict(self.spread) | {"gap_p_value": self.gap_p_value}
+def _columns(
+    spread: Spread, test: SegmentsTestUsed | None, status: str, gap_p_value: float | None = None
+) -> dict[str, object]:
+    return asdict(spread) | {"gap_p_value": gap_p_value, "test": test, "status": status}
 
 
 def _first(used: pl.DataFrame, keys: Sequence[str], end: str, *, from_above: bool) -> pl.DataFrame:
-    """Return the keys and the area of the best or the worst segment, or a row of nulls."""
-    ordered = used.sort(ESTIMATE, descending=from_above, maintain_order=True)
+    ordered = used.sort("estimate", descending=from_above, maintain_order=True)
     names = [pl.col(key).alias(f"{end}_{i}") for i, key in enumerate(keys)]
     first = ordered.head(1).select(*names, _AREA.alias(f"{end}_value"))
     return first if first.height else first.clear(1)
 
 
 def _single_rows(rows: Rows) -> pl.LazyFrame:
-    """Return the rows that count, with their keys, or those that counts stand for."""
     score = unsigned_zero(pl.col("score"), rows.score_dtype).alias("score")
     used = rows.used().with_columns(score)
     if rows.has_counts:
@@ -355,7 +319,6 @@ def _single_rows(rows: Rows) -> pl.LazyFrame:
 
 
 def _ranked(single: pl.DataFrame, *, ascending: bool) -> pl.DataFrame:
-    """Return single rows in ranking order, with their ``tie``; those never retrieved come last."""
     if not (single["size"] == 1).all():
         single = single.select(pl.all().repeat_by("size").explode())
     order = ["score", "positive", "weight"]
@@ -383,3 +346,139 @@ def _sums_by_cluster(sums: pl.DataFrame, used: pl.DataFrame) -> list[list[float]
         place = places[number]
         table[place][cluster] = influence / slopes[place]
     return table
+
+
+# --- segments that lend each other strength ----------------------------------------------------
+
+_LIMITS = ("ci_low", "ci_high")
+_RANKS = ("rank_low", "rank_high")
+_PROBABILITIES = ("probability_worst", "probability_below")
+_SHARE = "share_of_mean"
+_SHRUNK_NUMBERS = (*_LIMITS, "shrunk", _SHARE, *_PROBABILITIES)
+_FEWEST_OF_A_MEAN = 3  # segments that tell how they differ
+# By simulation: with fewer rows of the rarer outcome in a segment its interval covers too little.
+_FEWEST_MISPLACED = 3
+
+
+@dataclass(frozen=True)
+class Shrunken(Table):
+    """One row per segment; ``below`` is a value of the measure."""
+
+    measured: Measured
+    level: float
+    below: float | None = None
+    runs_inside = True
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        asked = _PROBABILITIES if self.below is not None else _PROBABILITIES[:1]
+        return (
+            "measure",
+            "n",
+            "n_pos",
+            *self._reference,
+            "value",
+            "shrunk",
+            *_LIMITS,
+            _SHARE,
+            *_RANKS,
+            *asked,
+            "status",
+        )
+
+    @property
+    def hidden(self) -> Collection[str]:
+        beside = () if self.below is None else _PROBABILITIES[:1]
+        one_of = "measure" if self.measured.is_usual else "n_pos"
+        return (one_of, "n", *self._reference, _SHARE, *_RANKS, *beside)
+
+    @property
+    def _reference(self) -> Sequence[str]:
+        return () if self.measured.calibration is None else (REFERENCE,)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        check_method(rows, Interval(self.level))
+        measure, m = measure_of(self.measured), pl.col("n_effective")
+        dropped = () if rows.n_dropped is None else DROPPED
+        estimates = Estimates.of(rows, measure).keyed()
+        known = estimates.select(
+            *rows.keys,
+            *("n", "n_pos", *self._reference, *dropped, "status", "few_negatives"),
+            measure=pl.lit(measure.name),
+            value=pl.col("estimate"),
+            rows=m,
+            unbiased=unbiased(),
+            variance=widened_variance(measure),
+            misplaced=m * pl.min_horizontal("estimate", "shortfall"),
+        )
+
+        def with_draws(frame: pl.DataFrame) -> pl.DataFrame:
+            parts = parts_by(frame, rows.model_keys) or [frame]
+            return pl.concat(map(self._of_model, parts))
+
+        added = dict.fromkeys(_SHRUNK_NUMBERS, pl.Float64()) | dict.fromkeys(_RANKS, pl.Int64())
+        found = rows.in_python(known, with_draws, added, adds=True)
+        return with_few_scores(found, rows).with_columns(
+            measure.values("value", "shrunk", *_LIMITS)
+        )
+
+    def _of_model(self, segments: pl.DataFrame) -> pl.DataFrame:
+        measure, ok = measure_of(self.measured), pl.col("status") == "ok"
+        has_value = ok & pl.col("value").is_not_null() & (pl.col("rows") > 0)
+        if not measure.of_hits:
+            has_value &= pl.col("variance").is_not_null()
+        is_used = segments.select(has_value.fill_null(value=False)).to_series()
+        used = segments.filter(is_used)
+        # Whether so few rows differ from the rest that a normal logit is no longer one.
+        misplaced = fmean(used["misplaced"]) if used.height else 0.0
+        near_end = measure.of_hits and misplaced < _FEWEST_MISPLACED
+        if used.height < _FEWEST_OF_A_MEAN:
+            return _without_draws(segments, "few_segments")
+        if not used["variance"].is_not_null().any():
+            return _without_draws(segments, "no_std_error")
+        at = pl.when(pl.lit(is_used)).then(pl.lit(is_used).cum_sum().cast(pl.Int64) - 1)
+        found = self._drawn(used)
+        status = (
+            pl.when(ok & pl.col("few_negatives") & (pl.col("rows") >= FEW_POSITIVES))
+            .then(pl.lit("few_negatives"))
+            # By simulation intervals of segments without an error of their own cover half.
+            .when(ok & (pl.lit(near_end) | ~pl.lit(is_used) | pl.col("variance").is_null()))
+            .then(pl.lit(measure.few))
+            .otherwise("status")
+        )
+        return segments.with_columns(
+            *(pl.lit(values).gather(at).alias(values.name) for values in found),
+            status=status,
+        )
+
+    def _drawn(self, used: pl.DataFrame) -> list[pl.Series]:
+        import numpy as np  # noqa: PLC0415 - optional
+
+        from frame_prc._inference.random_effects import shrunk  # noqa: PLC0415 - needs NumPy
+
+        measure, tail = measure_of(self.measured), (1 - self.level) / 2
+        columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))
+        numbers = (column.fill_null(float("nan")).to_numpy() for column in columns)
+        draws = shrunk(*numbers, of_hits=measure.of_hits)
+        ends = [tail, 1 - tail]
+        low, high = np.quantile(draws.values, ends, axis=0)
+        ranks = draws.ranks if measure.higher_is_better else used.height + 1 - draws.ranks
+        rank_low, rank_high = np.quantile(ranks, ends, axis=0, method="nearest")
+        below = None if self.below is None else (self.below - measure.lowest) / measure.span
+        found = {
+            "ci_low": low,
+            "ci_high": high,
+            "shrunk": draws.values.mean(axis=0),
+            _SHARE: draws.shares,
+            "probability_worst": (ranks == used.height).mean(axis=0),
+            "probability_below": (draws.values < (below or 0.0)).mean(axis=0),
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+        }
+        return [pl.Series(name, values) for name, values in found.items()]
+
+
+def _without_draws(segments: pl.DataFrame, reason: str) -> pl.DataFrame:
+    nulls = [pl.lit(None, pl.Float64).alias(name) for name in _SHRUNK_NUMBERS]
+    ranks = [pl.lit(None, pl.Int64).alias(name) for name in _RANKS]
+    return segments.with_columns(*nulls, *ranks, status=status_where(pl.lit(value=True), reason))

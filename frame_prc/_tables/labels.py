@@ -1,18 +1,4 @@
-"""How many rows a study needs, which decide, and what a judge's labels of all add to few.
-
-Both errors, of a measure and of a difference, fall with the square root of the number of rows.
-
-What the judge says of the rows without a label, less what it says of those with one, is added to
-the measure by the labels, times a factor λ: ``h + λ (u - p)`` (Angelopoulos, Duchi & Zrnic 2023,
-arXiv:2311.01453). A judge that is wrong moves u and p alike, so the result stays that of the
-labels; the more often it is right, the more of their error it takes away. Each row, or cluster,
-moves h and ``d = u - p``, so the variance is ``Σ (h + λ d)²``.
-
-The factor with the least variance, ``-Σ h d / Σ d²``, fits the rows it was computed from: intervals
-then covered 83 to 92 % with 20 to 80 positives. λ is the square of ``φ h (1 - h) / (p (1 - p))``,
-with φ the correlation of both labels and the ratio at most 1, times the share of the rows that have
-no label: near that factor, and steadier.
-"""
+"""How many rows a study needs, which decide, and what a judge's labels of all add to few."""
 
 from __future__ import annotations
 
@@ -25,22 +11,9 @@ from statistics import NormalDist
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import (
-    ESTIMATE,
-    FEW_POSITIVES,
-    INTERVAL,
-    MOST_BIAS,
-    OF_SQUARES,
-    RANDOM,
-    SHORTFALL,
-)
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, INTERVAL, RANDOM
 from frame_prc._formulas import normal_quantile, told_by
-from frame_prc._inference.estimates import (
-    Estimates,
-    measure_of,
-    widened_variance,
-    with_few_scores,
-)
+from frame_prc._inference.estimates import Estimates, measure_of, widened_variance, with_few_scores
 from frame_prc._inference.intervals import (
     check_method,
     status_of,
@@ -72,12 +45,11 @@ class SizeForWidth(Table):
     outputs = ("n_pos", "value", *_NEEDED)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table."""
         check_method(rows, Interval(self.level))
         measure = measure_of(self.measured)
         table = Estimates.of(rows, measure).keyed()
         found = table.with_columns(
-            value=ESTIMATE,
+            value="estimate",
             std_error=widened_variance(measure).sqrt(),
             status=status_of(measure, clustered=rows.clustered),
         ).with_columns(measure.values("value") + measure.lengths("std_error"))
@@ -97,15 +69,12 @@ class SizeForDifference(Table):
 
     @property
     def measure_names(self) -> Sequence[str]:
-        """The measure."""
         return (self.comparison.measured.name,)
 
     def keyed(self, rows: Rows) -> Rows:
-        """Return rows without a key for the model."""
         return Differences(self.comparison).keyed(rows)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table."""
         deviates = normal_quantile(self.comparison.level) + NormalDist().inv_cdf(self.power)
         found = Differences(self.comparison).of(rows)
         return _with_needed(found, deviates / self.difference, rows)
@@ -132,7 +101,12 @@ _LAMBDA = pl.col(PROXY_WEIGHT)
 class PredictionPowered(Table):
     """One row per segment: the labelled rows, the measure, its interval, and what the judge saves.
 
-    ``judged`` are the labelled rows, and ``others`` those without a label, with the judge's labels.
+    ``h + λ (u - p)``: to the measure by labels is added what the judge says of the ``others``, u,
+    less what it says of the ``judged`` rows, p (Angelopoulos, Duchi & Zrnic 2023,
+    arXiv:2311.01453). With ``d = u - p`` the variance is ``Σ (h + λ d)²``. The λ that makes it
+    least fits these rows: intervals covered 83 to 92 %. It is the square of ``φ h (1 - h) / (p (1 -
+    p))``, a ratio of at most 1, with φ the correlation of both labels, times the share without a
+    label.
     """
 
     measured: Measured
@@ -142,18 +116,15 @@ class PredictionPowered(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         name = self.measured.name
         sizes = ("n", "n_pos", UNLABELLED)
         return (*sizes, name, *INTERVAL, PROXY_WEIGHT, EFFECTIVE_LABELS, "status")
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         return (UNLABELLED, PROXY_WEIGHT, "std_error")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table of the labelled rows."""
         rows.check_no_strata("prediction_powered")
         measure = measure_of(self.measured)
         h, p, u = (
@@ -169,12 +140,11 @@ class PredictionPowered(Table):
             measure,
             clustered=rows.clustered,
         )
-        values = measure.values(ESTIMATE, "ci_low", "ci_high")
+        values = measure.values("estimate", "ci_low", "ci_high")
         shown = found.with_columns(*values, *measure.lengths("std_error"))
-        return with_few_scores(shown, rows).rename({ESTIMATE: measure.name})
+        return with_few_scores(shown, rows).rename({"estimate": measure.name})
 
     def _agreement(self, rows: Rows) -> pl.LazyFrame:
-        """Return the correlation of the judge's labels with the others."""
         theirs = self.judged.frame.select(judged="truth")
         frame = beside([rows.frame.with_columns(weight=rows.weight), theirs])
         used = frame.filter(rows.usable if rows.usable is not None else pl.lit(value=True))
@@ -186,13 +156,11 @@ class PredictionPowered(Table):
 
 
 def _of_judge(found: Estimates, **names: str) -> pl.LazyFrame:
-    """Return the measure by the judge's labels, less its bias, and its rows, by new names."""
     table = found.keyed().with_columns(unbiased=unbiased())
     return table.select(*found.ranking.rows.keys, **names)
 
 
 def _moves(h: Estimates, p: Estimates, u: Estimates) -> pl.LazyFrame:
-    """Return the sums of powers of what rows, or clusters, move h and d by."""
     rows = h.ranking.rows
     units = concat(
         [
@@ -208,7 +176,6 @@ def _moves(h: Estimates, p: Estimates, u: Estimates) -> pl.LazyFrame:
 
 
 def _units(of: Sequence[Estimates], h: pl.Expr, d: pl.Expr) -> pl.LazyFrame:
-    """Return the keys of rows, what each moves h and d by, and its cluster."""
     ranking = of[0].ranking
     frame = with_influences(ranking.rows, [one.by_row for one in of if one.by_row])
     cluster = ["cluster"] if ranking.rows.clustered else []
@@ -217,7 +184,6 @@ def _units(of: Sequence[Estimates], h: pl.Expr, d: pl.Expr) -> pl.LazyFrame:
 
 
 def _power(k: int, n: int) -> str:
-    """Return the name of the sum of ``h^(n - k) d^k``."""
     return f"sum_{n}_{k}"
 
 
@@ -229,8 +195,8 @@ def _moment(n: int) -> pl.Expr:
 
 def _part_of_judge() -> pl.Expr:
     """Return λ; 0 where the judge's labels have no measure, or tell nothing."""
-    h, p, u = (pl.col(name) for name in (ESTIMATE, "p", "u"))
-    on_scale = (h * pl.col(SHORTFALL) / (p * (1 - p))).clip(upper_bound=1.0)
+    h, p, u = (pl.col(name) for name in ("estimate", "p", "u"))
+    on_scale = (h * pl.col("shortfall") / (p * (1 - p))).clip(upper_bound=1.0)
     unlabelled = pl.col("n_u") / (pl.col("n_u") + pl.col("n"))
     steady = (pl.col("agreement") * on_scale) ** 2 * unlabelled
     moved = h + steady * (u - p)
@@ -238,15 +204,7 @@ def _part_of_judge() -> pl.Expr:
     return pl.when(helps.fill_null(value=False)).then(steady).otherwise(0.0)
 
 
-def _of_fewer_squares() -> list[pl.Expr]:
-    """Return what limits allow for with clusters, as much less as the variance is."""
-    left = (pl.col("variance") / pl.col("alone")).fill_nan(1.0)
-    most = pl.col("bias") + (pl.col(MOST_BIAS) - pl.col("bias")) * left
-    return [most.alias(MOST_BIAS), pl.col(OF_SQUARES) * left]
-
-
 def _powered(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Return estimates with the judge's part in them."""
     helps, labels = _LAMBDA > 0, pl.col("n_effective")
     told = told_by(pl.col("variance"), pl.col("fourth"), labels)
     # So that the status tells of few of them.
@@ -256,18 +214,21 @@ def _powered(table: pl.LazyFrame) -> pl.LazyFrame:
         .otherwise(told.clip(lower_bound=FEW_POSITIVES))
     )
     added = (_LAMBDA * (pl.col("u") - pl.col("p"))).fill_null(0.0)
+    # What limits allow for with clusters is as much less as the variance is.
+    left = (pl.col("variance") / pl.col("alone")).fill_nan(1.0)
+    most = pl.col("bias") + (pl.col("most_bias") - pl.col("bias")) * left
     return (
         table.with_columns(_part_of_judge().alias(PROXY_WEIGHT))
         .with_columns(
-            pl.col(ESTIMATE) + added,
-            pl.col(SHORTFALL) - added,
+            pl.col("estimate") + added,
+            pl.col("shortfall") - added,
             pl.col("n_u").fill_null(0).alias(UNLABELLED),
             variance=pl.when(helps).then(_moment(2)).otherwise("variance"),
             fourth=_moment(4),
             alone="variance",
             n_trials=pl.when(~helps).then("n_trials"),
         )
-        .with_columns(_of_fewer_squares())
+        .with_columns(pl.col("of_squares") * left, most_bias=most)
         .with_columns(n_effective=pl.when(helps).then(rests_on).otherwise(labels))
         .with_columns(
             (pl.col("n") * (pl.col("alone") / pl.col("variance")))
@@ -285,10 +246,7 @@ _DEFINED = "\0defined_"
 
 @dataclass(frozen=True)
 class Influences(Table):
-    """One row per row that counts; with several models one for each.
-
-    ``places`` has the ``row`` of each, of those that have a weight.
-    """
+    """One row per row that counts; with several models one for each."""
 
     measures: Sequence[Measured]
     places: pl.LazyFrame
@@ -296,16 +254,13 @@ class Influences(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         return (ROW, *self.measure_names)
 
     @property
     def measure_names(self) -> Sequence[str]:
-        """The measures."""
         return [one.name for one in self.measures]
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the rows in the order given, with what their weight adds to each measure."""
         models = 1 if rows.columns.model is not None else len(rows.columns.scores)
         places = concat([self.places] * models)
         usable = rows.usable if rows.usable is not None else pl.lit(value=True)
@@ -322,7 +277,7 @@ class Influences(Table):
         table = beside([kept.select(*rows.keys, ROW, weight=rows.weight), *found])
         moved = {}
         for place, one in enumerate(estimates):
-            has_value = pl.col(ESTIMATE).is_not_null().alias(f"{_DEFINED}{place}")
+            has_value = pl.col("estimate").is_not_null().alias(f"{_DEFINED}{place}")
             table = left_join(table, one.keyed().select(*rows.keys, has_value), rows.keys)
             own = pl.col(one.measure.name) * one.measure.span * pl.col("weight")
             moved[one.measure.name] = pl.when(has_value.meta.output_name()).then(own.fill_nan(None))

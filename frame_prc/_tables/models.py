@@ -10,9 +10,8 @@ from itertools import combinations
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._curves.logit_intervals import ESTIMATE, OF_SQUARES
 from frame_prc._formulas import FEWEST_TOLD, told_by
-from frame_prc._inference.differences import rests_on_unseen, sums_of_decisions
+from frame_prc._inference.comparisons import rests_on_unseen, sums_of_decisions
 from frame_prc._inference.estimates import (
     NEGATIVE_CLUSTERS,
     OF_CLASSES,
@@ -41,9 +40,9 @@ CANCELLED = 1e-12
 
 # What models have of their own, and the names for it, which end with the place of the model.
 _SIDES = {
-    ESTIMATE: "value",
+    "estimate": "value",
     "variance": "alone",
-    OF_SQUARES: OF_SQUARES,
+    "of_squares": "of_squares",
     "shortfall": "shortfall",
     "few_negatives": "few_negatives",
     "n_effective": "n_effective",
@@ -58,7 +57,6 @@ _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance
 
 
 def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
-    """Return one row per segment and pair of models."""
     names, measure = list(rows.columns.request.models), measure_of(comparison.measured)
     rows = side_by_side(rows)
     if rows.elsewhere is None:
@@ -77,7 +75,6 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
 
 
 def _pairs_of(comparison: Comparison) -> list[tuple[int, int]]:
-    """Return the pairs of models whose sums are needed, each with the lower place first."""
     found = {(min(pair), max(pair)) for pair in comparison.pairs}
     if comparison.adjust == "max":  # tests of one segment share models
         found = {*combinations(sorted({i for pair in found for i in pair}), 2)}
@@ -91,7 +88,6 @@ def _name(name: str, pair: tuple[int, int]) -> str:
 def _in_polars(
     rows: Rows, comparison: Comparison, measures: Sequence[Measure]
 ) -> tuple[list[Estimates], pl.LazyFrame]:
-    """Return the estimates of each model, and the sums over the rows that they share."""
     rows = numbered(rows)
     scored = [of_model(rows, place) for place in range(len(rows.columns.scores))]
     models = RowInfluence.of_each(scored, measures)
@@ -112,7 +108,6 @@ def _product(pair: tuple[int, int], other: tuple[int, int]) -> pl.Expr:
 
 
 def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) -> pl.LazyFrame:
-    """Return the covariances and the variances of differences of each segment, by pair."""
     names = [f"influence_{i}" for i in range(len(models))]
     influences, sums = [pl.col(name) for name in names], {}
     pairs = _pairs_of(comparison)
@@ -154,7 +149,6 @@ def _unseen(rows: Rows, pair: tuple[int, int]) -> pl.Expr:
 
 
 def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
-    """Return the sizes of each segment, and its area by a model with its variance."""
     if model.ranking.rows.clustered:
         parts = {part: f"{part}_{place}" for part in ("n_effective", *OF_CLASSES)}
         own = sums.select("segment", NEGATIVE_CLUSTERS, variance=f"alone_{place}", **parts)
@@ -166,7 +160,6 @@ def _areas(model: Estimates, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
 def _by_pair(
     table: pl.LazyFrame, names: Sequence[str | None], comparison: Comparison, measure: Measure
 ) -> pl.LazyFrame:
-    """Return a row for each pair of models, one segment after the other."""
     pairs, counted = comparison.pairs, measure.counted
     beside = {"fourth": counted, "unseen": measure.of_decisions}
     shown = ("variance", "covariance", *(name for name, has in beside.items() if has))

@@ -1,9 +1,7 @@
 """Operating points as a table, with intervals of precision and recall; thresholds by steps.
 
-The intervals are of what new rows have at the threshold in the table. At one that was given,
-precision and recall are shares of rows, with their intervals. One that was chosen on
-these rows does better on them than on new ones: the interval is exact, and its lower limit allows
-for what a bootstrap, which chooses again in each replicate, loses on the rows it was drawn from.
+The intervals are of what new rows have at the threshold. Of one that was chosen on these rows the
+lower limit allows for what a bootstrap, which chooses again, loses on the rows it was drawn from.
 At another prevalence limits are those of the rows as they are, seen from there.
 """
 
@@ -14,6 +12,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from frame_prc import _lazy as lazy
+from frame_prc._curves import logit_intervals
 from frame_prc._curves.calibration import REFERENCE, SCALE, SCALES, deployed, deployed_share
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.given_thresholds import (
@@ -25,19 +25,6 @@ from frame_prc._curves.given_thresholds import (
     RATES,
     GivenThresholds,
     along_ranking,
-)
-from frame_prc._curves.logit_intervals import (
-    CELLS,
-    FEW_POSITIVES,
-    MOMENTS,
-    RATES_OF_CLASSES,
-    SHARES_OF_CLASSES,
-    USUAL,
-    limits_of_share,
-    status_of_share,
-    sums_of_rows,
-    sums_of_units,
-    with_moments,
 )
 from frame_prc._curves.operating_points import (
     bound_name,
@@ -52,18 +39,7 @@ from frame_prc._formulas import normal_quantile, precision, recall, unsigned_zer
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, status_of
-from frame_prc._lazy import (
-    cached,
-    concat,
-    in_order,
-    join,
-    left_join,
-    mean_in_order,
-    over,
-    segment_join,
-)
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Draws, Interval, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -78,10 +54,7 @@ _CELLS, _TOGETHER = 2_000_000, 200
 
 @dataclass(frozen=True)
 class OperatingPoints(Table):
-    """One row per segment and target, in the order of the targets, then of given thresholds.
-
-    With a ``calibration`` rows have the weights that they have where the prevalence is another one.
-    """
+    """One row per segment and target, in the order of the targets, then of given thresholds."""
 
     targets: Sequence[Target]
     given: GivenThresholds | None = None
@@ -91,7 +64,6 @@ class OperatingPoints(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         costs = any(target.criterion == "cost" for target in self.targets)
         costs = costs or (self.given is not None and self.given.has_costs)
         return (
@@ -110,7 +82,6 @@ class OperatingPoints(Table):
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         always = (
             "criterion",
             "target_value",
@@ -129,45 +100,45 @@ class OperatingPoints(Table):
         return (*always, *count, "recall_low", "recall_high")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the operating points of rows."""
         if self.calibration is None:
             found = self._of(rows)
         else:
             weighted, scales = deployed(rows, self.calibration)
             reference = scales.select(*rows.keys, REFERENCE)
-            found = left_join(self._of(weighted, scales), reference, rows.keys)
+            found = lazy.left_join(self._of(weighted, scales), reference, rows.keys)
         judged = found if self.interval is None else self._with_few(found, rows)
         if self.given is None:  # what these rows choose meets its target on them
             return judged
-        is_missed = (pl.col("status") == "ok") & misses()
-        status = pl.when(is_missed).then(pl.lit(MISSED)).otherwise("status")
-        return judged.with_columns(status=status)
+        return judged.with_columns(status=logit_intervals.status_where(misses(), MISSED))
 
     def _with_few(self, table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-        """Say in the status where there are too few rows to rely on an interval."""
         if rows.clustered or rows.columns.weighted or self.calibration is not None:
             known = Estimates.of(rows).keyed().select(*rows.keys, "n_effective", "few_negatives")
-            table = left_join(table, known, rows.keys)
+            table = lazy.left_join(table, known, rows.keys)
         else:
-            few_negatives = pl.col("all_negatives") < FEW_POSITIVES
+            few_negatives = pl.col("all_negatives") < logit_intervals.FEW_POSITIVES
             table = table.with_columns(n_effective="all_positives", few_negatives=few_negatives)
         judged = table.with_columns(status=status_of(None, clustered=rows.clustered))
-        judged = judged.with_columns(status=status_of_share(pl.col, pl.col("told")))
+        few = pl.col("told") < logit_intervals.FEW_POSITIVES
+        judged = judged.with_columns(status=logit_intervals.status_where(few, "few_rows"))
         return with_few_scores(judged, rows)
 
     def _of(self, rows: Rows, scales: pl.LazyFrame | None = None) -> pl.LazyFrame:
         if self.interval is not None or self._guarantees:
             rows.check_no_strata("an interval or a guarantee of operating points")
-        if self.interval is not None:
-            self._check_rows(rows)
+        if self.interval is not None and not self._guarantees:
+            if any(target.criterion != "threshold" for target in self.targets):
+                check_drawable(rows, "ci= of thresholds that are chosen")
+            elif rows.columns.aggregated:
+                check_counts(rows.columns)
         ranking = rank(rows.by_threshold())
         bounds = self._bounds(ranking) if self._guarantees else None
         table = operating_points(ranking, self.targets, self.given, bounds)
         if bounds is not None:
             table = table.with_columns(self._needed().alias(NEEDED))
-            table = segment_join(table, bounds.select("segment", self._counted())).with_columns(
-                pl.col(COUNTED).list.get(pl.col("order"))
-            )
+            table = lazy.segment_join(
+                table, bounds.select("segment", self._counted())
+            ).with_columns(pl.col(COUNTED).list.get(pl.col("order")))
         if self.interval is None:
             return ranking.segments.with_keys(ranking.with_dropped(table))
         if scales is not None:
@@ -180,7 +151,6 @@ class OperatingPoints(Table):
         return any(target.guarantee is not None for target in self.targets)
 
     def _bounds(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return the bounds that points must keep to so that new rows meet the targets."""
         from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
 
         check_drawable(ranking.rows, "guarantee=")
@@ -188,7 +158,6 @@ class OperatingPoints(Table):
         return guarantees.bounds(ranking, targets)
 
     def _counted(self) -> pl.Expr:
-        """Return how many rows there are for each target."""
         from frame_prc._inference.guarantees import of_rows  # noqa: PLC0415 - needs NumPy
 
         rows = [pl.col(of_rows(bound_name(place))) for place in range(len(self.targets))]
@@ -208,14 +177,6 @@ class OperatingPoints(Table):
         )
         return pl.lit(numbers).gather("order")
 
-    def _check_rows(self, rows: Rows) -> None:
-        if self._guarantees:
-            return
-        if any(target.criterion != "threshold" for target in self.targets):
-            check_drawable(rows, "ci= of thresholds that are chosen")
-        elif rows.columns.aggregated:
-            check_counts(rows.columns)
-
     def _with_limits(
         self,
         table: pl.LazyFrame,
@@ -223,7 +184,6 @@ class OperatingPoints(Table):
         interval: Interval,
         scales: pl.LazyFrame | None,
     ) -> pl.LazyFrame:
-        """Add the intervals: of thresholds that were given, and of those chosen here."""
         chosen_here = {
             place: target
             for place, target in enumerate(self.targets)
@@ -232,7 +192,7 @@ class OperatingPoints(Table):
         has_given = len(chosen_here) < len(self.targets) or self.given is not None
         several = self._parts(ranking)
         in_turn = len(several) > 1 and ranking.rows.in_memory
-        once = _computed if in_turn else cached
+        once = _computed if in_turn else lazy.cached
         table, scales = once(table), None if scales is None else once(scales)
         kept, drawn = None, interval.resampling
         if chosen_here and drawn is not None:
@@ -244,18 +204,22 @@ class OperatingPoints(Table):
             trials = _trials(points, ranking, normal_quantile(interval.level), scales)
             limits = [_at_given(trials, interval.level)] if has_given else []
             limits += [_at_chosen(trials, kept, interval.tail)] if chosen_here else []
-            found = concat(limits) if scales is None else _deployed_limits(concat(limits), scales)
+            found = (
+                lazy.concat(limits)
+                if scales is None
+                else _deployed_limits(lazy.concat(limits), scales)
+            )
             retrieved = trials["precision"]
             is_counted = "units" not in retrieved.collect_schema()
             told = retrieved.select(*_ROW, told=_TP + _FP if is_counted else "units")
-            return join(told, found, on=list(_ROW), how="left")
+            return lazy.join(told, found, on=list(_ROW), how="left")
 
         at = pl.coalesce("held", pl.col("threshold").cast(pl.Float64))
         points = table.select(*_ROW, "held", "tp", "fp", "fn", at=at)
         parts = (limits_at(points.filter(part)) for part in several)
         # Each now, so that the next one takes its memory.
-        every = concat([_computed(part) if in_turn else part for part in parts])
-        return join(table, every, on=list(_ROW), how="left", maintain_order="left")
+        every = lazy.concat([_computed(part) if in_turn else part for part in parts])
+        return lazy.join(table, every, on=list(_ROW), how="left", maintain_order="left")
 
     def _parts(self, ranking: Ranking) -> list[pl.Expr]:
         """Return which points are taken together: the clusters at each of them fill memory."""
@@ -284,22 +248,20 @@ def _of_sample(units: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
         unseen = "fn_unseen" if scale == SCALES[0] else "fp_unseen"
         own.append(pl.col(reached, missed, unseen) / pl.col(scale))
         own.append(pl.col(f"{reached}_squares", f"{missed}_squares") / pl.col(scale) ** 2)
-    return segment_join(units, scales).with_columns(own).drop(SCALES)
+    return lazy.segment_join(units, scales).with_columns(own).drop(SCALES)
 
 
 def _kept_of_sample(kept: pl.LazyFrame, table: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
-    """Return how much of the precision is left in rows as they are, from that where deployed."""
     reached = pl.col("reached")
     now, then = (deployed_share(one, 1 / SCALE) for one in (reached, reached * pl.col("precision")))
     points = table.select(*_ROW, reached="precision")
-    found = segment_join(join(kept, points, on=list(_ROW), how="left"), scales)
+    found = lazy.segment_join(lazy.join(kept, points, on=list(_ROW), how="left"), scales)
     return found.select(*_ROW, "recall", precision=then / now)
 
 
 def _deployed_limits(limits: pl.LazyFrame, scales: pl.LazyFrame) -> pl.LazyFrame:
-    """Return limits whose precision is that where rows are deployed."""
     precisions = deployed_share(pl.col("precision_low", "precision_high"), SCALE)
-    return segment_join(limits, scales).with_columns(precisions).drop(SCALES)
+    return lazy.segment_join(limits, scales).with_columns(precisions).drop(SCALES)
 
 
 # --- trials --------------------------------------------------------------------------------------
@@ -317,7 +279,7 @@ def _trials(
             for rate, miss in wrong.items()
         }
     units = _units(points, ranking)
-    units = cached(units if scales is None else _of_sample(units, scales))
+    units = lazy.cached(units if scales is None else _of_sample(units, scales))
     held, clustered = points.select(*_ROW, "held"), ranking.rows.clustered
     usual, on, of_units = _usual_weights(), list(_ROW), {}
     for rate, miss in wrong.items():
@@ -332,28 +294,30 @@ def _trials(
             tp_squares="tp_squares",
             fp_squares=f"{miss}_squares",
             **(_of_sizes() if is_given and clustered else {}),
-            **{name: usual[cell] for name, cell in zip(USUAL, ("tp", miss), strict=True)},
+            **{
+                name: usual[cell]
+                for name, cell in zip(logit_intervals.USUAL, ("tp", miss), strict=True)
+            },
         )
         if clustered:
-            sums = sums_of_units(own, on)
+            sums = logit_intervals.sums_of_units(own, on)
         else:
-            sums = sums_of_rows(own.filter(_TP + _FP > 0), is_given=is_given)
-        known = with_moments(sums, z).select(*on, "tp", "fp", "share", *MOMENTS)
-        of_units[rate] = join(held, known, on=on, how="left")
+            sums = logit_intervals.sums_of_rows(own.filter(_TP + _FP > 0), is_given=is_given)
+        known = logit_intervals.with_moments(sums, z).select(
+            *on, "tp", "fp", "share", *logit_intervals.MOMENTS
+        )
+        of_units[rate] = lazy.join(held, known, on=on, how="left")
     return of_units
 
 
 def _of_others() -> list[pl.Expr]:
-    """Return the sums of the rows that are not retrieved."""
     return [pl.col(cell, f"{cell}_squares") for cell in ("fn", "tn")]
 
 
 def _usual_weights() -> dict[str, pl.Expr]:
-    """Return what is usual to weigh: of what it is in the class and on the side, the less."""
-
     def on_side(*cells: str) -> pl.Expr:
         squares, weights = (
-            in_order(pl.sum_horizontal(f"{cell}{end}" for cell in cells).sort()).over(_ROW)
+            lazy.in_order(pl.sum_horizontal(f"{cell}{end}" for cell in cells).sort()).over(_ROW)
             for end in ("_squares", "")
         )
         return squares / weights
@@ -367,12 +331,11 @@ def _usual_weights() -> dict[str, pl.Expr]:
 
 
 def _of_sizes() -> dict[str, pl.Expr]:
-    """Return what share of each class a unit has, and what share of it is retrieved there."""
     found: dict[str, pl.Expr] = {}
-    names = zip(SHARES_OF_CLASSES, RATES_OF_CLASSES, strict=True)
+    names = zip(logit_intervals.SHARES_OF_CLASSES, logit_intervals.RATES_OF_CLASSES, strict=True)
     for (share, rate), reached, missed in zip(names, ("tp", "fp"), ("fn", "tn"), strict=True):
         both = pl.col(reached) + pl.col(missed)
-        total = in_order(both.sort()).over(_ROW)
+        total = lazy.in_order(both.sort()).over(_ROW)
         found |= {share: both / total, rate: pl.col(reached) / total}
     return found
 
@@ -383,24 +346,24 @@ _NEVER = 2**32 - 1  # the step of rows that no threshold retrieves
 
 
 def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the sums of each cluster at each threshold; without clusters those of all rows.
+    """Return the sums of each cluster, or of all rows, at each threshold.
 
-    The thresholds of a segment are steps: a row is retrieved at the first one that reaches it, and
-    at all later ones.
+    The thresholds of a segment are steps: a row is retrieved at the first that reaches it and
+    later.
     """
     rows = ranking.rows
     unit = ["segment", "cluster"] if rows.clustered else ["segment"]
     known = points.filter(pl.col("at").is_not_null())
     at = known.select(*_ROW, at=along_ranking(pl.col("at"), ranking))
     step = pl.col("at").rank("dense").over("segment").cast(pl.UInt32)
-    at = cached(at.with_columns(step=step))
+    at = lazy.cached(at.with_columns(step=step))
     steps = at.select("segment", "step", "at").unique()
-    cells = cached(_cells(steps, ranking, unit))
+    cells = lazy.cached(_cells(steps, ranking, unit))
     never = steps.select("segment", step=pl.lit(_NEVER, pl.UInt32)).unique()
-    every = concat([steps.select("segment", "step"), never])
-    grid = join(cells.select(unit).unique(), every, on="segment")
+    every = lazy.concat([steps.select("segment", "step"), never])
+    grid = lazy.join(cells.select(unit).unique(), every, on="segment")
     sums = [f"{of}{end}" for of in ("pos", "neg") for end in _ENDS]
-    table = left_join(grid, cells, [*unit, "step"]).with_columns(pl.col(sums).fill_null(0))
+    table = lazy.left_join(grid, cells, [*unit, "step"]).with_columns(pl.col(sums).fill_null(0))
     grown: dict[str, pl.Expr] = {}
     for of, (reached, missed) in {"pos": ("tp", "fn"), "neg": ("fp", "tn")}.items():
         for end in _ENDS:
@@ -410,12 +373,11 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     in_steps = table.sort(*unit, "step").with_columns(
         **{name: one.over(unit, mapping_strategy="explode") for name, one in grown.items()}
     )
-    found = join(at.select(*_ROW, "step"), in_steps.drop(sums), on=["segment", "step"])
-    return segment_join(found, _unseen(cells))
+    found = lazy.join(at.select(*_ROW, "step"), in_steps.drop(sums), on=["segment", "step"])
+    return lazy.segment_join(found, _unseen(cells))
 
 
 def _cells(steps: pl.LazyFrame, ranking: Ranking, unit: Sequence[str]) -> pl.LazyFrame:
-    """Return the sums of the rows of each unit that are retrieved at a step."""
     rows = ranking.rows
     weighted = ranking.segments.numbered(rows.used()).select(
         *unit, "truth", at=along_ranking(pl.col("score"), ranking), weight=rows.weight
@@ -428,15 +390,14 @@ def _cells(steps: pl.LazyFrame, ranking: Ranking, unit: Sequence[str]) -> pl.Laz
     for of, is_one in {"pos": pl.col("truth"), "neg": ~pl.col("truth")}.items():
         own = weight.filter(is_one)
         # Sorted, so that no sum depends on the order of the rows.
-        sums |= {of: in_order(own.sort()), f"{of}_squares": in_order((own**2).sort())}
+        sums |= {of: lazy.in_order(own.sort()), f"{of}_squares": lazy.in_order((own**2).sort())}
         sums[f"{of}_rows"] = (own > 0).sum()
     return placed.group_by(*unit, pl.col("step").fill_null(_NEVER)).agg(**sums)
 
 
 def _unseen(cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Return how much a row of each class weighs in a segment, by what it is if it is wrong."""
     return cells.group_by("segment").agg(
-        (in_order(pl.col(f"{of}_squares").sort()) / in_order(pl.col(of).sort())).alias(
+        (lazy.in_order(pl.col(f"{of}_squares").sort()) / lazy.in_order(pl.col(of).sort())).alias(
             f"{miss}_unseen"
         )
         for of, miss in (("neg", "fp"), ("pos", "fn"))
@@ -447,15 +408,14 @@ def _unseen(cells: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _at_given(trials: dict[str, pl.LazyFrame], level: float) -> pl.LazyFrame:
-    """Return the limits of shares of hits at thresholds that these rows did not choose."""
     limits = []
     for rate, side in trials.items():
-        known = set(MOMENTS) <= set(side.collect_schema())
-        moments = [pl.col(name) for name in MOMENTS] if known else None
-        ends = limits_of_share(_TP, _FP, level, moments)
+        known = set(logit_intervals.MOMENTS) <= set(side.collect_schema())
+        moments = [pl.col(name) for name in logit_intervals.MOMENTS] if known else None
+        ends = logit_intervals.limits_of_share(_TP, _FP, level, moments)
         named = (limit.alias(f"{rate}_{end}") for end, limit in ends.items())
         limits.append(side.filter(pl.col("held").is_not_null()).select(*_ROW, *named))
-    return join(*limits, on=list(_ROW), how="left", maintain_order="left")
+    return lazy.join(*limits, on=list(_ROW), how="left", maintain_order="left")
 
 
 # --- chosen thresholds ---------------------------------------------------------------------------
@@ -464,10 +424,7 @@ def _at_given(trials: dict[str, pl.LazyFrame], level: float) -> pl.LazyFrame:
 def _at_chosen(
     trials: dict[str, pl.LazyFrame], kept: pl.LazyFrame | None, tail: float
 ) -> pl.LazyFrame:
-    """Return exact limits, the lower ones for the hits that new rows are expected to keep.
-
-    A choice with a guarantee keeps all: it goes by the numbers of rows, not by what they hit.
-    """
+    """Return exact limits, the lower ones for the hits that new rows are expected to keep."""
     tables = []
     for rate, side in trials.items():
         counted = side.filter(pl.col("held").is_null()).select(
@@ -476,18 +433,17 @@ def _at_chosen(
         if kept is None:
             filled = counted.with_columns(kept=pl.lit(1.0))
         else:
-            shrunk = join(counted, kept.select(*_ROW, kept=rate), on=list(_ROW), how="left")
+            shrunk = lazy.join(counted, kept.select(*_ROW, kept=rate), on=list(_ROW), how="left")
             filled = shrunk.with_columns(pl.col("kept").fill_nan(1.0).fill_null(1.0))
         found = with_exact_limits(filled, tail)
         tables.append(found.select(*_ROW, pl.col("low", "high").name.prefix(f"{rate}_")))
-    return join(*tables, on=list(_ROW), how="left", maintain_order="left")
+    return lazy.join(*tables, on=list(_ROW), how="left", maintain_order="left")
 
 
 def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl.LazyFrame:
-    """Return how much of the precision and of the recall at chosen thresholds is left in new rows.
+    """Return how much of precision and recall at thresholds chosen here is left in new rows.
 
-    A threshold is chosen anew in each replicate, where it does better than in the sample: as much
-    better as one that is chosen in the sample does there than in new rows.
+    As much as one chosen anew in a replicate loses in the sample that the replicate is drawn from.
     """
     wanted = dict(enumerate(targets.values()))
     merits = merits_of(wanted, ranking)
@@ -498,14 +454,14 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
         rated = points.with_row_index("slot").with_columns(**merits)
         reached = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
         found = chosen(rated, [*wanted], ranking)
-        with_own = join(found, rated.select("slot", *own), on="slot", how="left")
+        with_own = lazy.join(found, rated.select("slot", *own), on="slot", how="left")
         return with_own.select("order", *own, precision=reached, recall=recall(_TP, _POSITIVES))
 
     both = {rate: (pl.col(rate), pl.col(f"own_{rate}")) for rate in ("precision", "recall")}
     means = {
         rate: (
-            mean_in_order(in_sample.sort())
-            / mean_in_order(in_replicate.filter(in_sample.is_not_null()).sort())
+            lazy.mean_in_order(in_sample.sort())
+            / lazy.mean_in_order(in_replicate.filter(in_sample.is_not_null()).sort())
         ).clip(0, 1)
         for rate, (in_replicate, in_sample) in both.items()
     }
@@ -521,14 +477,13 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
 def _in_groups(rows: Rows) -> Rows:
     """Return rows with a number of a group in place of the score, where segments have many.
 
-    Replicates choose among so many thresholds: between two, one in 2,000 of the rows changes sides,
-    which is little beside what a draw does.
+    Between two of 2,000 thresholds few rows change sides, beside what a draw does.
     """
     if rows.has_counts:
         return rows
     score = unsigned_zero(pl.col("score"), rows.score_dtype)
     group = (score.rank("max").cast(pl.Int64) * _GROUPS) // score.count()
-    used = rows.used().with_columns(score=over(group, rows.keys))
+    used = rows.used().with_columns(score=lazy.over(group, rows.keys))
     return replace(rows, frame=used, score_dtype=pl.Int64())
 
 
@@ -547,14 +502,12 @@ class ThresholdTable(OperatingPoints):
     costs: tuple[float, float] | None = None
     runs_inside = True
 
-    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
-        """Return what does not run inside an engine."""
+    def only_in_polars(self) -> Mapping[str, bool]:
         refused = {"thresholds= as a frame": self.given is not None}
         return refused | {"calibrate": self.calibration is not None}
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         cost = () if self.costs is None else ("expected_cost",)
         turned = (ASCENDING,) if self.ascending else ()
         rates = ("threshold", "alerts_per_1000", "precision", "recall")
@@ -563,12 +516,10 @@ class ThresholdTable(OperatingPoints):
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         return (*_HIDDEN, REFERENCE, *(() if self.costs is None else _COUNTS))
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the steps."""
-        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in CELLS)
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in logit_intervals.CELLS)
         n, threshold = tp + fp + fn + tn, pl.col("threshold").cast(pl.Float64)
         # As given, not as rounded to Float32.
         threshold = pl.when(criterion="threshold").then("target_value").otherwise(threshold)
@@ -579,7 +530,7 @@ class ThresholdTable(OperatingPoints):
         points = super().of(rows) if there is None else there.points(rows, self.targets)
         shown = []
         if self.calibration is not None:
-            shown = [pl.col(*CELLS, "predicted_count") * _PER / n]
+            shown = [pl.col(*logit_intervals.CELLS, "predicted_count") * _PER / n]
         return points.with_columns(
             *shown,
             alerts_per_1000=_PER * (tp + fp) / n,

@@ -1,7 +1,6 @@
 """Segments beside others: the rest, all rows, other segments, a named one, or the one before.
 
-The area of the others is the mean of their areas, weighted by their positives. The weights are
-taken as given, as the sizes of the classes are for calibrated areas.
+The area of the others is the mean of their areas, weighted by their positives, taken as given.
 """
 
 from __future__ import annotations
@@ -14,25 +13,33 @@ from datetime import time
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, same_reference
-from frame_prc._curves.logit_intervals import ESTIMATE, MOST_FLAGGED, OF_SQUARES
-from frame_prc._formulas import effective_number, sizes
+from frame_prc._curves.logit_intervals import MOST_FLAGGED
+from frame_prc._formulas import effective_number, sizes, unsigned_zero
 from frame_prc._inference.estimates import Estimates, measure_of
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
-from frame_prc._lazy import aggregated, cached, in_order, join, left_join, over, segment_join
+from frame_prc._lazy import (
+    aggregated,
+    cached,
+    in_order,
+    join,
+    left_join,
+    over,
+    parts_by,
+    segment_join,
+)
 from frame_prc._request.specs import Comparison
 from frame_prc._request.values import class_value, literal, other_spelling, plain
 from frame_prc._rows.checks import Check, order_checks, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
-from frame_prc._tables.rest import rest_of_each_segment
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest, shown
 
 _OF_SIDES = {
-    ESTIMATE: "value",
+    "estimate": "value",
     "shortfall": "shortfall",
     "variance": "variance",
-    OF_SQUARES: OF_SQUARES,
+    "of_squares": "of_squares",
     "prevalence": "prevalence",
 }
 _NAMES_A = {name: f"{side}_a" for name, side in _OF_SIDES.items()}
@@ -47,7 +54,6 @@ _VARIANCE_A, _VARIANCE_B = pl.col("variance_a"), pl.col("variance_b")
 
 
 def beside_others(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
-    """Return each segment beside what it is compared with, and the variance of the difference."""
     against = comparison.against
     if against == "rest":
         table = _rest(rows, comparison)
@@ -69,7 +75,6 @@ def _in_words(segment: Mapping[str, object] | None) -> str:
 
 
 def _side_b(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a table of segments as the second side of a comparison."""
     found = table.collect_schema().names()
     renamed = _NAMES_B | {name: f"{name}_b" for name in _OF_BOTH}
     return table.select(
@@ -78,7 +83,6 @@ def _side_b(table: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _of_both_sides() -> list[pl.Expr]:
-    """Return the worse status and the smaller effective number."""
     other = pl.col("status_b").fill_null("no_other")
     worse = pl.when(pl.col("status") == "ok").then(other).otherwise("status").alias("status")
     fewer = pl.min_horizontal("n_effective", "n_effective_b").alias("n_effective")
@@ -94,7 +98,6 @@ def _of_both_sides() -> list[pl.Expr]:
 
 
 def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
-    """Return each segment beside all rows."""
     counted = numbered(rows)
     [segments] = Estimates.by_rows(counted, [measure_of(comparison.measured)])
     [whole] = Estimates.by_rows(counted.pooled(), [_of_all(segments)])
@@ -124,7 +127,6 @@ def _of_all(segments: Estimates) -> Measure:
 
 
 def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
-    """Return the sums of products of both influences of the rows of each segment."""
     own, overall = pl.col("influence_0"), pl.col("influence_1")
     frame = with_influences(rows, [one.by_row for one in (segments, whole) if one.by_row])
     if rows.clustered:
@@ -145,7 +147,6 @@ def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
 
 
 def _rest(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
-    """Return each segment beside all other rows: independent, except for clusters in both."""
     measure = measure_of(comparison.measured)
     own = Estimates.of(rows, measure).keyed().rename(_NAMES_A)
     rest = _side_b(rest_of_each_segment(rows, measure))
@@ -161,7 +162,6 @@ def _of_difference() -> pl.Expr:
 
 
 def _other_segment(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
-    """Return each segment beside another one: independent, except for clusters in both."""
     estimates = Estimates.of(rows, measure_of(comparison.measured))
     table = cached(estimates.table())
     partners = _partners(estimates, comparison)
@@ -181,7 +181,6 @@ def _other_segment(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
 
 
 def _covariances(estimates: Estimates, partners: pl.LazyFrame) -> pl.LazyFrame:
-    """Return ``segment, covariance``, from the clusters with rows in both segments."""
     if not estimates.ranking.rows.clustered:
         return partners.select("segment", covariance=pl.lit(0.0))
     clusters = estimates.clusters.select("segment", "cluster", "influence")
@@ -194,7 +193,6 @@ def _covariances(estimates: Estimates, partners: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _partners(estimates: Estimates, comparison: Comparison) -> pl.LazyFrame:
-    """Return ``segment, partner``: the numbers of segments and of those they are compared with."""
     rows, against = estimates.ranking.rows, comparison.against
     segments = estimates.ranking.segments.table.select("segment", *rows.keys)
     if isinstance(against, Mapping):
@@ -203,7 +201,6 @@ def _partners(estimates: Estimates, comparison: Comparison) -> pl.LazyFrame:
 
 
 def _named(segments: pl.LazyFrame, rows: Rows, values: Mapping[str, object]) -> pl.LazyFrame:
-    """Return the segment with these values of some keys, and the same values of the others."""
     internal = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
     literals = {key: _value(rows, key, value) for key, value in values.items()}
     named = [pl.col(internal[key]).eq_missing(value) for key, value in literals.items()]
@@ -215,7 +212,6 @@ def _named(segments: pl.LazyFrame, rows: Rows, values: Mapping[str, object]) -> 
 
 
 def _value(rows: Rows, key: str, value: object) -> pl.Expr:
-    """Return a value of a key that ``against`` names."""
     dtypes = rows.columns.key_dtypes
     if key not in dtypes:
         raise ColumnError(
@@ -241,8 +237,6 @@ def _value(rows: Rows, key: str, value: object) -> pl.Expr:
 
 
 def _absence(is_named: pl.Expr, values: Mapping[str, object]) -> Check:
-    """Return the check that the segment named by ``against`` occurs."""
-
     def error(_: int) -> DataError:
         return DataError(
             f"against= names {_in_words(values)}, and no row is in such a segment",
@@ -253,7 +247,6 @@ def _absence(is_named: pl.Expr, values: Mapping[str, object]) -> Check:
 
 
 def _previous(segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Return the segment before, in the order of the last key; a null key has no place in it."""
     *others, last = rows.keys
     dtype = segments.collect_schema()[last]
     checks = order_checks("against='previous'", rows.columns.result_keys[-1], pl.col(last), dtype)
@@ -271,7 +264,6 @@ def _previous(segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
 
 
 def _as_text(key: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
-    """Return the values of a key as text, if they have one; midnights are dates."""
     if isinstance(dtype, pl.Datetime):  # pandas has no dates
         all_midnight = (key.dt.time() == time()).all()
         as_time = key.dt.to_string("%Y-%m-%d %H:%M:%S%.f")
@@ -283,7 +275,7 @@ def _as_text(key: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
 
 # --- the mean of the other segments ------------------------------------------------------------
 
-_AREA, _SHARE, _OTHERS = pl.col(ESTIMATE), pl.col("share"), pl.col("share_b")
+_AREA, _SHARE, _OTHERS = pl.col("estimate"), pl.col("share"), pl.col("share_b")
 _POSITIVES, _NEGATIVES = pl.col("n_pos"), pl.col("n") - pl.col("n_pos")
 _VARIANCE = pl.col("variance")
 
@@ -307,14 +299,13 @@ def beside_other_segments(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
 
 
 def _others(model: Sequence[str]) -> list[pl.Expr]:
-    """Return the sums over the other segments of the same model."""
     in_mean = pl.when(_SHARE > 0)
     sums = {
         "share_b": _SHARE,
         "area_b": in_mean.then(_SHARE * _AREA),
         "shortfall_b": in_mean.then(_SHARE * pl.col("shortfall")),
         "variance_b": in_mean.then(_SHARE**2 * _VARIANCE),
-        f"{OF_SQUARES}_b": in_mean.then(_SHARE**2 * pl.col(OF_SQUARES)),
+        "of_squares_b": in_mean.then(_SHARE**2 * pl.col("of_squares")),
         "squares_b": in_mean.then(_SHARE * (_SHARE / pl.col("n_effective"))),
         "positives_b": _POSITIVES,
         "negatives_b": _NEGATIVES,
@@ -331,13 +322,12 @@ def _of_others(amount: pl.Expr, model: Sequence[str]) -> pl.Expr:
 
 
 def _means() -> list[pl.Expr]:
-    """Return the estimates of the others from their sums."""
     has_any = pl.when(_OTHERS > 0)
     *_, prevalence, status = sizes(pl.col("positives_b"), pl.col("negatives_b"))
     return [
         has_any.then(pl.col("area_b") / _OTHERS).alias("value_b"),
         has_any.then(pl.col("shortfall_b") / _OTHERS),
-        has_any.then(pl.col("variance_b", f"{OF_SQUARES}_b") / _OTHERS**2),
+        has_any.then(pl.col("variance_b", "of_squares_b") / _OTHERS**2),
         effective_number(_OTHERS, pl.col("squares_b")).alias("n_effective_b"),
         prevalence.alias("prevalence_b"),
         status.replace("empty", "no_other").alias("status_b"),
@@ -351,8 +341,7 @@ def _means() -> list[pl.Expr]:
 def _of_clusters(estimates: Estimates, found: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     """Return ``variance_b, n_effective_b, covariance, variance_of_difference`` of each segment.
 
-    A cluster may have rows in several segments. Of the clusters without rows in the segment only
-    sums are needed: those of all clusters, less those of its own.
+    Of the clusters without rows in the segment only sums are needed: of all, less of its own.
     """
     pool = rows.model_keys
     influence, pos = (
@@ -383,7 +372,6 @@ def _of_clusters(estimates: Estimates, found: pl.LazyFrame, rows: Rows) -> pl.La
 
 
 def _totals(clusters: pl.LazyFrame, pool: Sequence[str]) -> pl.LazyFrame:
-    """Return the sums over all clusters of a model."""
     once = clusters.select(*pool, "cluster", "all_moved", "all_pos").unique(
         [*pool, "cluster"], maintain_order=True
     )
@@ -415,3 +403,106 @@ def _outside(total: str, own: str) -> pl.Expr:
     """Return a sum over the clusters without rows in the segment; 0 if only rounding is left."""
     rest = pl.col(total) - pl.col(own)
     return pl.when(rest > CANCELLED * pl.col(total)).then(rest).otherwise(0.0)
+
+
+# --- the rest of each segment, in blocks of segments -------------------------------------------
+
+_ESTIMATES = ("estimate", "shortfall", "variance", "of_squares", "prevalence", "n_effective")
+
+_ROWS_IN_BLOCK = 500_000  # the fastest size in measurements
+_MOST_ROWS = 4_000_000_000
+# Keys of such a narrow dtype number the segments themselves, without a look-up.
+_PLACE, _MOST_IN_BLOCK = pl.UInt16(), 2**16
+
+
+def rest_of_each_segment(rows: Rows, measure: Measure) -> pl.LazyFrame:
+    keys = rows.frame.select(rows.keys).collect_schema()
+    numbers = dict.fromkeys((*_ESTIMATES, "covariance"), pl.Float64())
+    return rows.in_python(
+        rows.with_checks(rows.frame),
+        lambda frame: _evaluated(rows, frame, measure),
+        {**keys, **numbers, "status": pl.String(), "few_negatives": pl.Boolean()},
+    )
+
+
+def _evaluated(rows: Rows, frame: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    model, used = rows.model_keys, frame if rows.usable is None else frame.filter(rows.usable)
+    score = unsigned_zero(pl.col("score"), rows.score_dtype)
+    if not measure.scored:
+        score = score.rank("dense").cast(pl.UInt32)
+    # In ranking order, so that the sort of each block is fast.
+    descends = [not rows.ascending, False]
+    ranked = used.with_columns(score).sort("score", "truth", descending=descends)
+    columns = rows.columns
+    request = replace(columns.request, models={None: "score"}, model=None)
+    of_model = replace(
+        replace(rows, height=0).without_values(),
+        columns=replace(columns, request=request, model=None, scores=columns.scores[:1]),
+        score_dtype=ranked.schema["score"],
+        usable=None,
+        n_dropped=None,
+        check=lambda: None,  # the rows have been checked
+    )
+    renamed = dict(zip(rows.keys[len(model) :], of_model.keys, strict=True))
+    segments, parts = frame.select(rows.keys).unique().sort(rows.keys), []
+    _check_work(segments, used, model)
+    for own in parts_by(segments, model) or [segments]:
+        part = ranked
+        if model:
+            part = ranked.join(own.head(1), on=model, how="semi", nulls_equal=True)
+        one = replace(of_model, frame=part.drop(model).rename(renamed).lazy())
+        numbered = own.drop(model).rename(renamed).with_row_index("segment")
+        parts.append(own.hstack(_of_model(one, numbered, measure)))
+    return pl.concat(parts)
+
+
+def _of_model(rows: Rows, segments: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    estimates, calibration = Estimates.of(rows, measure), measure.calibration
+    if calibration is not None and calibration.odds is None:
+        # A rest has the reference of all segments.
+        same = same_reference(estimates.keyed().collect().lazy(), [])
+        measure = replace(measure, calibration=same)
+    influences = None
+    if rows.clustered:
+        influences = left_join(estimates.keyed_clusters(), segments.lazy(), rows.keys).collect()
+    others = left_join(rows.frame.collect(), segments, rows.keys).drop(rows.keys)
+    others = others.rename({"segment": "other"})
+    block = min(max(1, _ROWS_IN_BLOCK // max(1, others.height)), _MOST_IN_BLOCK)
+    columns, blocks = replace(rows.columns, key_dtypes={"place": _PLACE}), []
+    for start in range(0, max(1, segments.height), block):
+        numbers = segments[start : start + block].select("segment")
+        paired = numbers.join(others, how="cross", maintain_order="left_right").lazy()
+        place = (pl.col("segment") - start).cast(_PLACE).alias("key_0")
+        rest = paired.filter(pl.col("segment") != pl.col("other")).with_columns(place)
+        part = replace(rows, frame=rest.drop("segment", "other"), columns=columns)
+        blocks.append(_estimates_of(Estimates.of(part, measure), start, influences))
+    found = segments.join(pl.concat(blocks), on="segment", how="left", maintain_order="left")
+    return found.select(*_ESTIMATES, "covariance", "status", "few_negatives")
+
+
+def _check_work(segments: pl.DataFrame, used: pl.DataFrame, model: list[str]) -> None:
+    numbers, rows = (
+        aggregated(one.lazy(), model, n=pl.len().cast(pl.Int64)) for one in (segments, used)
+    )
+    products = left_join(numbers, rows, model).select((pl.col("n") * pl.col("n_right")).sum())
+    work = products.collect().item()
+    if work > _MOST_ROWS:
+        raise OptionError(
+            f"against='rest' would evaluate {work:,} rows: {segments.height:,} segments times "
+            f"{used.height:,} rows",
+            f"up to {_MOST_ROWS:,}",
+            "against='others' compares with the mean of the others, each evaluated once",
+        )
+
+
+def _estimates_of(rest: Estimates, first: int, influences: pl.DataFrame | None) -> pl.DataFrame:
+    segment = (pl.col("key_0") + pl.lit(first, pl.UInt32)).alias("segment")
+    found = rest.keyed().select(segment, *_ESTIMATES, "status", "few_negatives")
+    if influences is None:
+        return found.with_columns(covariance=pl.lit(0.0)).collect(engine="in-memory")
+    own, clusters = influences.lazy(), rest.keyed_clusters().with_columns(segment)
+    shared = own.join(clusters, on=["segment", "cluster"])
+    product = pl.col("influence") * pl.col("influence_right")
+    covariances = shared.group_by("segment").agg(covariance=in_order(product.sort()))
+    joined = found.join(covariances, on="segment", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("covariance").fill_null(0.0)).collect(engine="in-memory")

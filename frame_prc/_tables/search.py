@@ -1,9 +1,7 @@
-"""Segments that nobody named: those that differ from the others, among all that some keys make.
+"""Segments that nobody named, that differ from others among all that some keys make; needs NumPy.
 
-A scan tells where to look. What is found there is compared as segments are by any other verb, so
-that its numbers are theirs, and its p-value is put beside the largest that chance shows.
-
-NumPy is an optional dependency: import this module only where segments are looked for.
+A scan tells where to look. What is found is compared as by any other verb, and its p-value put
+beside the largest that chance shows.
 """
 
 from __future__ import annotations
@@ -28,8 +26,8 @@ from frame_prc._inference.resamples import Floats
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
-from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.ranking import rank
+from frame_prc._ranking.sorted_rows import looked_up
 from frame_prc._request.specs import Comparison, Measured
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -42,28 +40,29 @@ _NUMBERS = ("value", "others", "difference", "ci_low", "ci_high", "p_adjusted", 
 
 @dataclass(frozen=True)
 class Finds(Table):
-    """One row per find, the clearest first."""
+    """One row per find, the clearest first: a segment of up to ``depth`` keys.
+
+    Many numbers are cut into ``quantiles``; a segment, and what it leaves, has at least so many
+    positives, and negatives, as ``fewest``.
+    """
 
     measured: Measured
     level: float
     depth: int
     quantiles: int
-    fewest: int  # positives, and negatives, of a segment and of the others
+    fewest: int
     outputs = ("segment", "measure", "n", "n_pos", *_NUMBERS, "n_looked_at", "status")
     counts_dropped = False
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         one_of = "measure" if self.measured.is_usual else "n_pos"
         return (one_of, "n", "others", REFERENCE, "n_looked_at")
 
     def keyed(self, rows: Rows) -> Rows:
-        """Return rows without keys: the segment is one text."""
         return rows.pooled()
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the finds."""
         rows.check_no_strata("find_segments")
         amount = pl.Float64() if rows.columns.weighted else pl.Int64()
         schema = pl.Schema(
@@ -98,15 +97,12 @@ class Levels(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A segment that differs most, with its row in the comparison of its columns."""
-
     grouping: Grouping
     number: int
     row: dict[str, Any]
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The places of its columns, with its code in each."""
         return [*zip(self.grouping.columns, self.grouping.codes(self.number), strict=True)]
 
     def p_adjusted(self, highest: Floats) -> float:
@@ -125,7 +121,6 @@ class Search:
 
     @classmethod
     def of(cls, rows: Rows, asked: Finds) -> Search:
-        """Return the search among checked rows."""
         rows.check()
         used = rows.used().collect()
         # By name: finds do not depend on the order in which columns are given.
@@ -139,7 +134,6 @@ class Search:
         return cls(rows, used, [*chain(*parts)], asked)
 
     def finds(self) -> list[tuple[object, ...]]:
-        """Return a row of the table for each find, each among the rows outside of those before."""
         if not self.used.height:
             return []
         scan, asked = self._scan(), self.asked
@@ -151,6 +145,8 @@ class Search:
                 hint="name columns with fewer values, lower min_positives=, or try "
                 "measure='roc_auc', which needs fewer negatives",
             )
+        calibration = self._measured.calibration
+        prevalence = None if calibration is None else calibration.prevalence
         allowed = max(int((1 - asked.level) * (len(highest) + 1) + _ROUNDING) - 1, 0)
         limit = float(highest[allowed])
         # At this level all intervals hold at once.
@@ -166,7 +162,7 @@ class Search:
             text = self._text(best.pairs)
             named = f"rest of {text}" if is_part else text, self._measured.name
             sizes = (best.row[name] for name in ("n", "n_pos", *_OF_ROW))
-            of_search = best.p_adjusted(highest), self._prevalence, looked_at
+            of_search = best.p_adjusted(highest), prevalence, looked_at
             found.append((*named, *sizes, *of_search, best.row["status"]))
             left, scan = left & ~inside, scan.without(best.grouping, best.number)
         if left_out:
@@ -180,7 +176,6 @@ class Search:
         return found
 
     def _of_none(self, closest: _Candidate | None, highest: Floats, looked_at: int) -> str:
-        """Return a sentence that says that nothing was found, and what came closest."""
         said = f"no segment was found among the {looked_at:,} looked at"
         if closest is None:
             return f"{said}: none has enough rows to be judged"
@@ -190,7 +185,6 @@ class Search:
     def _differs_most(
         self, scan: Scan, left: pl.Series, at: Comparison, limit: float
     ) -> _Candidate | None:
-        """Return the segment of the rows left that differs most, if any does beyond the limit."""
         rows_of: dict[Grouping, dict[int, dict[str, Any]]] = {}
         z = {one: np.nan_to_num(of) for one, of in scan.z.items()}
         while True:
@@ -212,7 +206,6 @@ class Search:
     def _compared(
         self, grouping: Grouping, left: pl.Series, comparison: Comparison
     ) -> dict[int, dict[str, Any]]:
-        """Return the rows of the comparison of the segments of a grouping, by their numbers."""
         keys = [f"key_{i}" for i in grouping.columns]
         codes = [
             self.levels[i].codes.alias(key) for i, key in zip(grouping.columns, keys, strict=True)
@@ -240,14 +233,7 @@ class Search:
         of_all = at_prevalence_of(self.used.lazy(), self.rows.weight)
         return replace(measured, calibration=of_all or measured.calibration)
 
-    @property
-    def _prevalence(self) -> float | None:
-        """The prevalence that a calibrated measure is at."""
-        calibration = self._measured.calibration
-        return None if calibration is None else calibration.prevalence
-
     def _scan(self) -> Scan:
-        """Return the ranked rows of each class with their codes."""
         used, columns = self.used, self.rows.columns
         ranking = rank(numbered(self.rows.pooled()), numbered=True, scored=False)
         key = ranking.key
@@ -275,7 +261,6 @@ class Search:
 
 
 def levels_of(values: pl.Series, positive: pl.Series, quantiles: int, fewest: int) -> Levels:
-    """Return the levels of a column; many numbers or times are cut at quantiles."""
     if values.dtype.is_float():
         values = values.fill_nan(None)
     texts = None
@@ -299,7 +284,6 @@ def levels_of(values: pl.Series, positive: pl.Series, quantiles: int, fewest: in
 
 
 def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
-    """Return the number of the interval that each value is in, and the texts of the intervals."""
     known = values.drop_nulls().sort()
     ends = known.gather([len(known) * i // quantiles for i in range(1, quantiles)])
     # The lowest value cuts nothing off: where it is frequent, the next one does.
@@ -341,7 +325,6 @@ def _text(value: object) -> str:
 
 
 def _normal_score(p_value: float | None, difference: float | None) -> float:
-    """Return the normal deviate of a two-sided p-value, with the sign of the difference."""
     if p_value is None or difference is None:
         return 0.0
     return copysign(NormalDist().inv_cdf(max(p_value, _LEAST_P) / 2), difference)

@@ -19,24 +19,12 @@ from frame_prc._curves.areas import (
     shortfall_of,
     steps,
 )
-from frame_prc._curves.calibration import (
-    CALIBRATED,
-    REFERENCE,
-    same_reference,
-)
-from frame_prc._curves.logit_intervals import (
-    ESTIMATE,
-    FEW_POSITIVES,
-    INTERVAL,
-    MOST_BIAS,
-    N_EFFECTIVE,
-    OF_SQUARES,
-    RANDOM,
-)
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, INTERVAL, RANDOM, status_where
 from frame_prc._curves.operating_points import operating_points
 from frame_prc._formulas import sizes
-from frame_prc._inference.areas import AveragePrecision
-from frame_prc._inference.chance import with_lift, with_normalised, with_random
+from frame_prc._inference import intervals
+from frame_prc._inference.areas import AveragePrecision, with_lift, with_normalised, with_random
 from frame_prc._inference.estimates import (
     Estimates,
     effective_clusters,
@@ -44,22 +32,13 @@ from frame_prc._inference.estimates import (
     values_of_each,
     with_few_scores,
 )
-from frame_prc._inference.intervals import (
-    FEW_SEGMENTS,
-    SPREAD,
-    limits_of_mean,
-    status_of_limits,
-    with_deviations,
-    with_interval,
-)
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre, Target
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
-from frame_prc._tables.shrunk import Shrunken
+from frame_prc._tables.heterogeneity import Shrunken
 
 LEVEL = "level"
 
@@ -67,12 +46,11 @@ _METHODS: tuple[Method, ...] = ("interpolated", "gain")  # the estimates have th
 
 
 def interval_of(measure: str) -> tuple[str, ...]:
-    """Return the names of the interval of a measure beside others."""
     return tuple(f"{measure}_{part}" for part in ("std_error", "low", "high"))
 
 
 # What the mean of segments needs of each measure that has an interval.
-_WORKING = ("shortfall", "bias", OF_SQUARES, "n_effective")
+_WORKING = ("shortfall", "bias", "of_squares", "n_effective")
 _MUCH = 1.5
 _USUAL = 0.95  # the level of intervals that are not shown
 _MEASURES = (
@@ -82,7 +60,7 @@ _MEASURES = (
 # What may be added to the average precision by name.
 MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold", "roc_auc")
 _SCORECARD = (
-    *SIZES, AVERAGE_PRECISION, N_EFFECTIVE, *INTERVAL, *_MEASURES[:4],
+    *SIZES, AVERAGE_PRECISION, "n_effective", *INTERVAL, *_MEASURES[:4],
     REFERENCE, CALIBRATED, *interval_of(CALIBRATED), *_MEASURES[5:], "best_f1_threshold",
 )  # fmt: skip
 
@@ -114,28 +92,25 @@ class Summary(Table):
     unasked: Collection[str] = ()  # measures of which the status says nothing
     runs_inside = True
 
-    def only_in_polars(self, request: Request) -> Mapping[str, bool]:  # noqa: ARG002
-        """Return what does not run inside an engine."""
+    def only_in_polars(self) -> Mapping[str, bool]:
         asked = {f"measures={name!r}": name in self.measures for name in (*_AREAS, *_BEST)}
         asked["calibrate= as a frame"] = self.calibration.given is not None
         return {"details=True": self.measures[: len(MEASURES)] == [*MEASURES], **asked}
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns other than keys: of the measures of the curve those that are asked for."""
         level, undefined = ((LEVEL,), (UNDEFINED,)) if self.overall else ((), ())
         beside = [one for name in self.measure_names for one in (name, *self._limits_of(name))]
         left_out = {*MEASURES, *interval_of(CALIBRATED)}.difference(self.measures, ["lift"])
         if CALIBRATED in self.measures:
             left_out -= {*self._limits_of(CALIBRATED)}
         if self.interval is None:
-            left_out |= {N_EFFECTIVE, *INTERVAL}
+            left_out |= {"n_effective", *INTERVAL}
         scorecard = [name for name in _SCORECARD if name not in left_out]
         return (*level, *scorecard, *beside, *self._shrunken, *undefined, "status")
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         # With the level of each row, the lift would make the table too wide for a terminal.
         limits = self._shrunken or INTERVAL[1:]
         at_first = (*self.leading, "n", "n_pos", AVERAGE_PRECISION, *limits)
@@ -153,12 +128,10 @@ class Summary(Table):
 
     @property
     def measure_names(self) -> Sequence[str]:
-        """The measures that are none of the precision-recall curve."""
         return [one.name for one in self.beside]
 
     @property
     def _others(self) -> list[Measure]:
-        """The measures that have an interval beside that of the average precision."""
         at_reference = [AveragePrecision(self.calibration)] if self._shows(CALIBRATED) else []
         return [*at_reference, *map(measure_of, self.beside)]
 
@@ -173,16 +146,13 @@ class Summary(Table):
         return [mean_in_order(pl.col(means)), *(pl.col(name).max() for name in reference)]
 
     def _shows(self, *names: str) -> bool:
-        """Return whether some of the measures are asked for; all are with ``details=True``."""
         return any(name in self.measures for name in names)
 
     @property
     def leading(self) -> Sequence[str]:
-        """The column that comes before the keys."""
         return (LEVEL,) if self.overall else ()
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the scorecards."""
         if self.shrink and rows.many_in_memory and rows.kept is None:
             rows = replace(rows, kept={})  # the plain areas are used twice
         segments = rows.once(rows.windowed(self._scorecards(rows, self.calibration)))
@@ -196,18 +166,15 @@ class Summary(Table):
         return table if self.interval is None else with_few_scores(table, rows)
 
     def _with_shrunken(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-        """Add what the average precision of each segment probably is, given those of the others."""
         level = _USUAL if self.interval is None else self.interval.level
         table = Shrunken(Measured("average_precision"), level).of(rows)
         limits = {name: f"shrunk{name.removeprefix('ci')}" for name in ("ci_low", "ci_high")}
         own = table.select(*rows.keys, "shrunk", "ci_low", "ci_high", reason="status")
         found = left_join(segments, own.rename(limits), rows.keys)
-        lacks = (pl.col("status") == "ok") & pl.col("shrunk").is_null()
-        status = pl.when(lacks).then("reason").otherwise("status")
-        return found.with_columns(status.alias("status")).drop("reason")
+        status = status_where(pl.col("shrunk").is_null(), pl.col("reason"))
+        return found.with_columns(status=status).drop("reason")
 
     def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-        """Add a scorecard of all rows and one of the mean of segments, for each model."""
         at_same = self._of_all(segments, rows)
         pooled = self._scorecards(rows.pooled(), at_same).with_columns(NONE_UNDEFINED)
         mean = "macro" if self.segments == "fixed" else "macro_sampled"
@@ -219,14 +186,12 @@ class Summary(Table):
         return pl.concat(named, how="diagonal", parallel=False)
 
     def _of_all(self, segments: pl.LazyFrame, rows: Rows) -> Calibration:
-        """Return the calibration of all rows, to the highest prevalence of their segments."""
         if self.calibration.highest and self._shows(*_AT_REFERENCE):
             computed = rows.many_in_memory and rows.kept is not None
             return same_reference(segments, rows.model_keys, computed=computed)
         return self.calibration
 
     def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-        """Return the mean of the segments of each model, with the interval of each measure."""
         if self.interval is None:
             values = [measure.name for measure in self._others]
             return _means(segments, rows, *self._means, mean_in_order(pl.col(values)))
@@ -244,11 +209,10 @@ class Summary(Table):
             table = left_join(table, limits, rows.model_keys)
             _, low, _ = interval_of(measure.name)
             if measure.name not in self.unasked:
-                table = table.with_columns(status=status_of_limits(low))
+                table = table.with_columns(status=intervals.status_of_limits(low))
         return table
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
-        """Return the keys and the scorecard of each segment."""
         ranking, (table, *others) = self._tables(rows, calibration)
         table = table.with_columns(positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"))
         for other in others:
@@ -263,10 +227,12 @@ class Summary(Table):
                 few = pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives")
                 table = table.with_columns(few)
             clustered = rows.clustered
-            table = with_interval(table, self.interval, of=AVERAGE_PRECISION, clustered=clustered)
+            table = intervals.with_interval(
+                table, self.interval, of=AVERAGE_PRECISION, clustered=clustered
+            )
             # Without other working columns, whose dtypes vary between rankings.
             working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
-            working += ["shortfall", "bias", OF_SQUARES]
+            working += ["shortfall", "bias", "of_squares"]
         for asked in self.beside:
             if asked.name not in self.unasked:
                 table = table.with_columns(status=_worse_status(asked.name))
@@ -278,13 +244,12 @@ class Summary(Table):
         return ranking.segments.with_keys(table).select(columns)
 
     def _tables(self, rows: Rows, calibration: Calibration) -> tuple[Ranking, list[pl.LazyFrame]]:
-        """Return the segments, their average precision, and tables of what else is asked for."""
         at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
         measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
         if self.interval is None:
             ranking, (table, *values) = values_of_each(rows, measures, scored=self._shows(*_BEST))
             named = zip(measures[1:], values, strict=True)
-            plain = _with_dropped(table.rename({ESTIMATE: AVERAGE_PRECISION}), ranking)
+            plain = _with_dropped(table.rename({"estimate": AVERAGE_PRECISION}), ranking)
             tables = [plain, *(_named(table, measure) for measure, table in named)]
         else:
             first, *others = Estimates.of_each(rows, measures, scored=self._shows(*_BEST))
@@ -297,9 +262,15 @@ class Summary(Table):
         return ranking, tables
 
 
+def _own_names(measure: str) -> dict[str, str]:
+    """Return what the columns of an estimate are called beside those of the average precision."""
+    limits = dict(zip(INTERVAL, interval_of(measure), strict=True))
+    working = {one: f"{measure}_{one}" for one in _WORKING}
+    return {AVERAGE_PRECISION: measure} | limits | working
+
+
 def _named(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
-    """Return a measure of each segment, and its status, under its own names."""
-    own = {measure.name: pl.col(ESTIMATE), f"{measure.name}_status": pl.col("status")}
+    own = {measure.name: pl.col("estimate"), f"{measure.name}_status": pl.col("status")}
     return table.select("segment", *_reference_of(measure), **own)
 
 
@@ -308,19 +279,17 @@ def _reference_of(measure: Measure) -> list[str]:
 
 
 def _beside(estimates: Estimates, interval: Interval) -> pl.LazyFrame:
-    """Return a measure of each segment, with its interval, under its own names."""
     measure, clustered = estimates.measure, estimates.ranking.rows.clustered
     at_chance = _table(estimates).with_columns(measure.chance.alias(RANDOM))
-    table = with_interval(
+    table = intervals.with_interval(
         at_chance,
         interval,
         measure,
         of=AVERAGE_PRECISION,
         clustered=clustered,
     )
-    name = measure.name
-    renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}
-    renamed |= {one: f"{name}_{one}" for one in (*_WORKING, "few_negatives", "status")}
+    also = {one: f"{measure.name}_{one}" for one in ("few_negatives", "status")}
+    renamed = _own_names(measure.name) | also
     own = (pl.col(of).alias(to) for of, to in renamed.items())
     return table.select("segment", *_reference_of(measure), *own)
 
@@ -337,7 +306,7 @@ def _worse_status(measure: str) -> pl.Expr:
 
 def _table(estimates: Estimates) -> pl.LazyFrame:
     """Return the estimates of segments; without sums of squared weights they lack a variance."""
-    table, ranking = estimates.table().rename({ESTIMATE: AVERAGE_PRECISION}), estimates.ranking
+    table, ranking = estimates.table().rename({"estimate": AVERAGE_PRECISION}), estimates.ranking
     if ranking.rows.columns.lacks_squares:
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in _SPREAD]
         table = table.with_columns(*unknown, few_negatives=pl.lit(value=False))
@@ -345,7 +314,6 @@ def _table(estimates: Estimates) -> pl.LazyFrame:
 
 
 def _areas_of_steps(ranking: Ranking) -> pl.LazyFrame:
-    """Return the areas of each segment that are no estimates."""
     areas = areas_of(
         ranking.rows.windowed(steps(ranking, _METHODS)),
         _METHODS,
@@ -356,7 +324,6 @@ def _areas_of_steps(ranking: Ranking) -> pl.LazyFrame:
 
 
 def _best_points(ranking: Ranking) -> pl.LazyFrame:
-    """Return the best F1 of each segment, and its threshold."""
     found = operating_points(ranking, [Target("f_beta", 1.0)])
     # If no positive is ever retrieved, the best F1 is 0, and no threshold has another.
     f1 = pl.when(pl.col("all_positives") > 0).then(pl.col("f_score").fill_null(0.0))
@@ -374,10 +341,7 @@ def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 
 
 def _as_plain(segments: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
-    """Return segments with a measure and its interval in place of the average precision."""
-    name = measure.name
-    own = {AVERAGE_PRECISION: name} | dict(zip(INTERVAL, interval_of(name), strict=True))
-    own |= {one: f"{name}_{one}" for one in _WORKING}
+    own = _own_names(measure.name)
     plain = segments.with_columns(pl.col(of).alias(to) for to, of in own.items())
     return plain.with_columns(measure.chance.alias(RANDOM))
 
@@ -391,9 +355,8 @@ def _macro(
 ) -> pl.LazyFrame:
     """Return the mean of the segments of each model; undefined measures are left out.
 
-    Segments have different rows, so the variances of their areas add up, unless clusters have rows
-    in several segments. The bias of the areas does not become smaller with more segments, as their
-    error does, so the lower limit allows for it.
+    Variances of segments add up, unless clusters have rows in several. The bias does not fall with
+    the number of segments, as the error does, so the lower limit allows for it.
     """
     area, error = pl.col(AVERAGE_PRECISION), pl.col("std_error")
     n_effective = pl.when(area.is_not_null()).then("n_effective")
@@ -409,7 +372,7 @@ def _macro(
         n_errors=error.count(),
         n_defined=area.count(),
         bias=in_order(pl.when(area.is_not_null()).then("bias")),
-        of_squares=in_order(pl.when(area.is_not_null()).then(OF_SQUARES)),
+        of_squares=in_order(pl.when(area.is_not_null()).then("of_squares")),
     )
     if rows.clustered:
         of_sum = _variance_of_sum(rows, measure)
@@ -430,18 +393,17 @@ def _macro(
         variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(
             pl.col("variance") / square
         ),
-        of_squares=pl.col(OF_SQUARES) / square,
+        of_squares=pl.col("of_squares") / square,
         bias=pl.col("bias") / pl.col("n_defined"),
         n_trials=pl.lit(None, pl.Float64),
-    ).with_columns(pl.col("bias").alias(MOST_BIAS))
-    table = with_interval(
+    ).with_columns(pl.col("bias").alias("most_bias"))
+    table = intervals.with_interval(
         totals, interval, of=AVERAGE_PRECISION, of_segments=False, clustered=rows.clustered
     )
     return table if rows.columns.lacks_squares else table.with_columns(_status_of_macro())
 
 
 def _variance_of_sum(rows: Rows, measure: Measure) -> pl.LazyFrame:
-    """Return the variance of the sum of the areas of all segments, and how many clusters."""
     model = rows.model_keys
     influence = pl.col("influence").fill_nan(None)
     clusters = Estimates.of(rows, measure).keyed_clusters()
@@ -472,18 +434,16 @@ def _macro_sampled(
 ) -> pl.LazyFrame:
     """Return the same for segments that are a sample: the interval comes from their spread."""
     model = rows.model_keys
-    spread = with_deviations(segments, model, pl.col(AVERAGE_PRECISION), pl.lit(1.0))
+    spread = intervals.with_deviations(segments, model, pl.col(AVERAGE_PRECISION), pl.lit(1.0))
     area = pl.col(AVERAGE_PRECISION)
     counted = {"n_defined": area.count(), "middle": area.median()}
-    sums = _means(spread, rows, *means, in_order(pl.col(SPREAD)), **counted)
-    few = (pl.col("status") == "ok") & (pl.col("n_defined") < FEW_SEGMENTS)
-    status = pl.when(few).then(pl.lit("few_segments")).otherwise("status")
-    judged = sums.with_columns(status.alias("status"))
-    return limits_of_mean(judged, AVERAGE_PRECISION, interval, rows)
+    sums = _means(spread, rows, *means, in_order(pl.col(intervals.SPREAD)), **counted)
+    status = status_where(pl.col("n_defined") < intervals.FEW_SEGMENTS, "few_segments")
+    judged = sums.with_columns(status=status)
+    return intervals.limits_of_mean(judged, AVERAGE_PRECISION, interval, rows)
 
 
 def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr) -> pl.LazyFrame:
-    """Return sizes, which are sums, and measures, which are means, and other sums."""
     model = rows.model_keys
     # Only sums: Polars 1.41 streams a select that combines aggregates with a wrong height.
     table = aggregated(

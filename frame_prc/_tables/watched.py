@@ -13,14 +13,8 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.given_thresholds import RESULTS
-from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._inference.distributions import student_quantile
-from frame_prc._inference.estimates import (
-    Estimates,
-    measure_of,
-    unbiased_variance,
-    with_few_scores,
-)
+from frame_prc._inference.estimates import Estimates, measure_of, unbiased_variance, with_few_scores
 from frame_prc._inference.intervals import check_method, unbiased
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, join, left_join, parts_by
@@ -56,11 +50,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Watched(Table):
-    """One row per period and segment.
+    """One row per period and segment; ``over`` is the key of the periods.
 
-    ``over`` is the key of the periods, of which each segment's first ``first`` ones are the
-    reference, and the next ``looks`` are watched. ``delays`` are drawn too, which takes as long as
-    the looks. The ``state`` has the rows of earlier calls.
+    The first ``first`` of each segment are its reference, the next ``looks`` are watched; ``state``
+    has the rows of earlier calls.
     """
 
     measured: Measured
@@ -75,19 +68,16 @@ class Watched(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
         shown = ("measure", "n", "n_pos", "value", "reference", "limit", "conclusion", "since")
         return (*shown, "n_periods", "z", "delay", *_STATE, "plan", "status")
 
     @property
     def hidden(self) -> Collection[str]:
-        """Those of the outputs that only ``details=True`` shows."""
         # A table of one key has eight columns.
         one_of = "measure" if self.measured.name == AVERAGE_PRECISION else "n_pos"
         return (one_of, "n", "n_periods", "z", "delay", *_STATE, "plan")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table."""
         check_over(rows.columns, self.over)
         check_method(rows, Interval(0.95))
         over = rows.keys[rows.columns.result_keys.index(self.over)]
@@ -108,7 +98,6 @@ class Watched(Table):
         return found.sort(rows.keys).with_columns(measure_of(self.measured).values("value"))
 
     def _estimates(self, rows: Rows) -> pl.LazyFrame:
-        """Return what is known of each period."""
         measure = measure_of(self.measured)
         # Models with few scores first: that a period is too small for an alarm is no reason then.
         table = with_few_scores(Estimates.of(rows, measure).keyed(), rows)
@@ -120,7 +109,7 @@ class Watched(Table):
         return table.select(
             *rows.keys, "n", "n_pos", *dropped, "status", "n_effective",
             measure=pl.lit(measure.name),
-            value=pl.col(ESTIMATE),
+            value=pl.col("estimate"),
             logit=pl.when(m > 0).then((inside / (1 - inside)).log()),
             variance=variance,
         )  # fmt: skip
@@ -148,7 +137,6 @@ class Watched(Table):
         return replace(rows.without_values(), frame=frame)
 
     def _periods(self, rows: Rows, names: dict[str, str]) -> pl.LazyFrame:
-        """Return the periods of the rows and of the state, and which of these have each."""
         present = rows.used().select(rows.keys).unique().with_columns(present=pl.lit(value=True))
         if self.state is None or not {*names} <= {*self.state.columns}:
             return present.with_columns(known=pl.lit(value=False))
@@ -159,7 +147,6 @@ class Watched(Table):
         return every.with_columns(pl.col("present", "known").fill_null(value=False))
 
     def _complete(self, over: str, pairs: pl.DataFrame) -> pl.DataFrame:
-        """Return the periods of each window; raise if rows of a new window are not there."""
         lacking = pairs.filter(~pl.col("present") & ~pl.col("end_known"))
         if lacking.height:
             raise DataError(
@@ -174,7 +161,6 @@ class Watched(Table):
     def _rows(
         self, frame: pl.DataFrame, over: str, others: Sequence[str], names: dict[str, str]
     ) -> Iterator[Row]:
-        """Yield the rows of the table, in the order of the keys."""
         frame = self._with_state(frame, over, names)
         dtype = frame.schema[over]
         check(frame.lazy(), order_checks("monitor()", self.over, pl.col(over), dtype))
@@ -210,7 +196,6 @@ class Watched(Table):
         return ", ".join(said + (["lond"] if self.lond else []))
 
     def _with_state(self, frame: pl.DataFrame, over: str, names: dict[str, str]) -> pl.DataFrame:
-        """Return the periods of earlier calls, and those after them."""
         if self.state is None:
             return frame.with_columns(**_NEW)
         measure = measure_of(self.measured)
@@ -236,7 +221,6 @@ class Watched(Table):
         return pl.concat([kept, later.with_columns(**_NEW).collect(engine="in-memory")])
 
     def _check_state(self, state: pl.DataFrame, names: dict[str, str]) -> None:
-        """Refuse what this verb did not return, or returned for another measure or plan."""
         needed = (*names, *_STATE, "measure", "plan", "value", "n", "n_pos", "conclusion", "status")
         for name in needed:
             if name not in state.columns:
@@ -277,8 +261,6 @@ class Watched(Table):
 
 @dataclass
 class _Watch:
-    """The periods of a segment, with the results of looks; ``over`` is their key."""
-
     rows: list[Row]
     over: str
     series: Series
@@ -304,7 +286,6 @@ class _Watch:
         return measure_of(self.asked.measured)
 
     def look(self) -> None:
-        """Look at each period with bounds of its own."""
         if self.series.has_reference:
             known = [
                 row["bound"] for row in self.rows[self.asked.first :] if row["bound"] is not None
@@ -313,7 +294,6 @@ class _Watch:
                 self.set(*look)
 
     def set(self, place: int, z: float, periods: int, bound: float) -> None:
-        """Write down the largest difference of a look, over how many periods, and its bound."""
         row, series = self.rows[place], self.series
         limit = series.of_reference + series.worse * bound * series.deviation(place)
         size = abs(z) if series.sides > 1 else z
@@ -354,7 +334,6 @@ class _Watch:
         return 0.0 if known is None else float(known)
 
     def finished(self) -> list[Row]:
-        """Return the rows, with what all of them have."""
         first, series = self.asked.first, self.series
         for row in self.rows[:first]:
             row["conclusion"] = "reference"
@@ -371,7 +350,6 @@ class _Watch:
         return self.rows
 
     def _delay(self) -> float | None:
-        """Return after how many looks a drop is found, where that is asked for and known."""
         if self.asked.lond or not self.asked.delays:
             return None
         drop = _drop(self.series.of_reference, self.series.worse, self.measure)
@@ -413,7 +391,6 @@ def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
 
 
 def _told(at: Target) -> str:
-    """Return where a measure is taken; other thresholds of segments have another text."""
     if at.table is None:
         return at.text
     shown = at.table.select(pl.exclude(RESULTS - {THRESHOLD}).cast(pl.String)).collect()
@@ -426,7 +403,6 @@ def _share(logit: float) -> float:
 
 
 def _drop(at: float, worse: float, measure: Measure) -> float:
-    """Return by how much a logit changes if the measure becomes worse by so much."""
     now = _share(at)
     least, most = min(0.001, now / 2), max(0.999, (1 + now) / 2)
     share = min(max(now + worse * _DROP / measure.span, least), most)

@@ -167,7 +167,7 @@ class AreaVerbs(Evaluated[FrameT]):
         highest = reference is not None and reference.highest
         if engine is None or interval is not None or highest:
             return self._table(table, details=details)
-        return self._inside(engine, table, table.only_in_polars(asked), details=details)
+        return self._inside(engine, table, table.only_in_polars(), details=details)
 
     @verb
     def average(

@@ -334,7 +334,7 @@ class Evaluated(Generic[FrameT]):
         if engine is None or not table.runs_inside:
             self._check_frame()
         else:
-            check_request(engine, self._request, table.only_in_polars(self._request))
+            check_request(engine, self._request, table.only_in_polars())
 
     def _check_frame(self, *, takes_counts: bool = True) -> None:
         """Refuse the frame of an engine for a verb that does not run there."""
@@ -361,7 +361,7 @@ class Evaluated(Generic[FrameT]):
 
     def _of_counts(self, engine: Engine) -> Evaluated[pl.DataFrame]:
         """Return an evaluation of the counts of an engine's frame, which are collected."""
-        from frame_prc._curves.counts import Counts
+        from frame_prc._curves.curve import Counts
 
         asked = self._request
         plans = self._plans(engine, {"cluster": asked.cluster is not None})

@@ -342,7 +342,7 @@ class CurveVerbs(Evaluated[FrameT]):
         │ 0.2       ┆ 0   ┆ 1   │
         └───────────┴─────┴─────┘
         """
-        from frame_prc._curves.counts import Counts
+        from frame_prc._curves.curve import Counts
 
         asked = self._request
         squares = check_option("squares", squares, (True, False))

@@ -13,7 +13,7 @@ from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, scan_all, source_of
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import named
-from frame_prc._ranking.bins import find_thresholds
+from frame_prc._ranking.ranking import find_thresholds
 from frame_prc._request.options import f_scores_and_steps, seed_of, threshold_number, whole
 from frame_prc._request.roles import check_column, check_option, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
@@ -136,7 +136,7 @@ def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
     │ 0.2       ┆ 0   ┆ 3   │
     └───────────┴─────┴─────┘
     """
-    from frame_prc._curves.counts import Counts, merge
+    from frame_prc._curves.curve import Counts, merge
 
     if not frames:
         raise OptionError("no counts are given", "one or more frames")

@@ -191,7 +191,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         │ 2      ┆ 0.62808  ┆ 0.611225 ┆ 0.2195            ┆ ok     │
         └────────┴──────────┴──────────┴───────────────────┴────────┘
         """
-        from frame_prc._tables.shrunk import Shrunken
+        from frame_prc._tables.heterogeneity import Shrunken
 
         check_one_grouping(self._request)
         comparisons.check_segments(self._request)

@@ -11,7 +11,7 @@ from chart_reading import REGIONS, ROWS, segments
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError
-from frame_prc._curves.counts import Counts
+from frame_prc._curves.curve import Counts
 from frame_prc._tables.areas import AveragePrecision
 
 # --- summaries ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import pytest
 
-from frame_prc._inference.differences import Area, Difference
+from frame_prc._inference.comparisons import Area, Difference
 
 LEVELS = [0.5, 0.9, 0.95, 0.99, 0.9999]
 

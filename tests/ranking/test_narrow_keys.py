@@ -15,7 +15,7 @@ from layers import also
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import narrow_keys
+from frame_prc._ranking import sorted_rows
 
 # With a score as low as the last one a key of 64 bits has no room for all bits of these scores.
 AFTER_ONE = nextafter(1.0, inf)
@@ -34,14 +34,14 @@ def _looks():
 def dtypes(monkeypatch):
     """Return the dtypes of the keys that were sorted at once."""
     found = []
-    sort = narrow_keys.sorted_keys
+    sort = sorted_rows.sorted_keys
 
     def spy(keys: pl.LazyFrame) -> pl.DataFrame:
         ordered = sort(keys)
         found.append(ordered["rank_key"].dtype)
         return ordered
 
-    monkeypatch.setattr(narrow_keys, "sorted_keys", spy)
+    monkeypatch.setattr(sorted_rows, "sorted_keys", spy)
     return found
 
 
@@ -113,56 +113,38 @@ def test_a_curve_gives_close_scores_back():
 def used(request, monkeypatch):
     """Return the keys that NumPy sorted, where it wins the trial, and where it does not."""
     found = []
-    by_numpy = narrow_keys.sorted_by_numpy
-    monkeypatch.setattr(narrow_keys, "_TRIED", 2)
-    monkeypatch.setattr(narrow_keys, "numpy_is_faster", lambda: request.param)
+    by_numpy = sorted_rows.sorted_by_numpy
+    monkeypatch.setattr(sorted_rows, "_TRIED", 2)
+    monkeypatch.setattr(sorted_rows, "numpy_is_faster", lambda: request.param)
     monkeypatch.setattr(
-        narrow_keys, "sorted_by_numpy", lambda keys: (found.append(keys), by_numpy(keys))[1]
+        sorted_rows, "sorted_by_numpy", lambda keys: (found.append(keys), by_numpy(keys))[1]
     )
     yield found
     assert bool(found) is request.param
 
 
-@pytest.mark.parametrize("names", [["rank_key"], ["rank_key", "weight"]], ids=len)
 @pytest.mark.usefixtures("used")
-def test_keys_sort_the_same_by_numpy_and_by_polars(names):
-    keys = {"rank_key": [3, 2**64 - 1, 0, 2**63, 1], "weight": [0.5, 4.0, 0.25, 2.0, 1.0]}
-    rows = pl.LazyFrame(keys, {"rank_key": pl.UInt64, "weight": pl.Float64}).select(names)
-    found = narrow_keys.sorted_keys(rows)
+def test_keys_sort_the_same_by_numpy_and_by_polars():
+    rows = pl.LazyFrame({"rank_key": [3, 2**64 - 1, 0, 2**63, 1]}, {"rank_key": pl.UInt64})
+    found = sorted_rows.sorted_keys(rows)
     assert_frame_equal(found, rows.collect().sort("rank_key"))
     assert found["rank_key"].to_list() == [0, 1, 3, 2**63, 2**64 - 1]
 
 
-@pytest.mark.usefixtures("used")
 def test_rows_of_equal_keys_stay_in_order():
     keys = pl.Series([2, 1] * 5_000, dtype=pl.UInt64)
-    found = narrow_keys.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
+    found = sorted_rows.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
     assert found["row"].to_list() == [*range(1, 10_000, 2), *range(0, 10_000, 2)]
 
 
 @pytest.mark.parametrize("installed", [True, False])
 def test_a_trial_of_both_sorts_changes_no_keys(monkeypatch, installed):
-    monkeypatch.setattr(narrow_keys, "_TRIED", 3)
-    monkeypatch.setattr(narrow_keys, "has_numpy", lambda: installed)
-    assert narrow_keys.numpy_is_faster.__wrapped__() in ({True, False} if installed else {False})
+    monkeypatch.setattr(sorted_rows, "_TRIED", 3)
+    monkeypatch.setattr(sorted_rows, "has_numpy", lambda: installed)
+    assert sorted_rows.numpy_is_faster.__wrapped__() in ({True, False} if installed else {False})
     keys = pl.Series([2, 1], dtype=pl.UInt64)
-    assert narrow_keys.sorted_by_numpy(keys).to_list() == [1, 2]
+    assert sorted_rows.sorted_by_numpy(keys).to_list() == [1, 2]
     assert keys.to_list() == [2, 1]
-
-
-# Next to a row number there is no room for the last bits of such keys.
-HIGH_KEYS = [2**63 + 2, 2**63 + 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64 - 2, 0, 1, 1]
-
-
-@given(st.lists(st.sampled_from(HIGH_KEYS), min_size=1), st.sampled_from([1, 2**40]))
-def test_keys_that_share_their_first_bits_are_sorted_by_the_others(keys, factor):
-    dtype = pl.UInt64 if factor == 1 else pl.Int128
-    rows = pl.LazyFrame({"rank_key": pl.Series([key * factor for key in keys], dtype=dtype)})
-    numbered = rows.with_row_index("row")
-    expected = sorted((key * factor, row) for row, key in enumerate(keys))
-    found = narrow_keys.sorted_keys(numbered)
-    assert found.columns == ["row", "rank_key"]
-    assert found.select("rank_key", "row").rows() == expected
 
 
 # --- keys that hold the number of the row ----------------------------------------------------
@@ -179,14 +161,14 @@ DRAWN = st.lists(
 def narrowed(monkeypatch):
     """Return, for each ranking of rows with numbers, whether its keys have 64 bits."""
     found = []
-    sort = narrow_keys.sorted_with_rows
+    sort = sorted_rows.sorted_with_rows
 
     def spy(*rows, **how):
         ordered = sort(*rows, **how)
         found.append(ordered is not None)
         return ordered
 
-    monkeypatch.setattr(narrow_keys, "sorted_with_rows", spy)
+    monkeypatch.setattr(sorted_rows, "sorted_with_rows", spy)
     return found
 
 
@@ -227,7 +209,7 @@ def test_scores_that_come_together_get_slots_or_wider_keys(
     narrowed, monkeypatch, scores, few, narrow
 ):
     if few is not None:
-        monkeypatch.setattr(narrow_keys, "_FEW_SHARED", few)
+        monkeypatch.setattr(sorted_rows, "_FEW_SHARED", few)
     rows = _weighed(scores)
     assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
     assert narrowed == [narrow]
@@ -236,12 +218,12 @@ def test_scores_that_come_together_get_slots_or_wider_keys(
 @given(DRAWN)
 def test_weighted_average_precision_of_close_scores_is_that_of_the_oracle(rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(narrow_keys, "_FEW_SHARED", 1)
+        patch.setattr(sorted_rows, "_FEW_SHARED", 1)
         assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-12)
 
 
 def test_a_weighted_curve_gives_close_scores_back(narrowed, monkeypatch):
-    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
+    monkeypatch.setattr(sorted_rows, "_FEW_SHARED", 1)
     rows = weighted([(place % 2 == 0, score, place + 1) for place, score in enumerate(CLOSE)])
     found = frame_prc.curve(rows, "truth", "score", weight="weight", start=None)
     assert found["threshold"].to_list() == sorted(CLOSE, reverse=True)
@@ -266,7 +248,7 @@ def test_weighted_rows_of_close_scores_give_what_lazy_ones_give(rows, verb, some
         asked["missing"] = "unretrieved"
     call = getattr(frame_prc, "curve" if verb == "corners" else verb)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(narrow_keys, "_FEW_SHARED", 1)
+        patch.setattr(sorted_rows, "_FEW_SHARED", 1)
         found = call(frame, "truth", "score", **asked)
     expected = call(frame.lazy(), "truth", "score", **asked).collect()
     assert_frame_equal(found, expected, rel_tol=1e-12)
@@ -290,7 +272,7 @@ def test_numbered_rows_of_close_scores_are_compared_as_lazy_ones(rows, weight, c
     asked = {"by": "by", "weight": weight, "cluster": "user" if clustered else None}
     models = ["score", "other"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(narrow_keys, "_FEW_SHARED", 1)
+        patch.setattr(sorted_rows, "_FEW_SHARED", 1)
         found = frame_prc.compare_models(frame, "truth", models, **asked)
     expected = frame_prc.compare_models(frame.lazy(), "truth", models, **asked).collect()
     assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-15)

@@ -8,7 +8,7 @@ from kinds import SMALL
 from polars.testing import assert_series_equal
 
 from frame_prc import _execution
-from frame_prc._ranking import places
+from frame_prc._ranking import sorted_rows
 
 VALUES = {
     "floats": pl.Series("value", [0.5, float("nan"), -0.0, 1e300]),
@@ -23,7 +23,7 @@ VALUES = {
 @pytest.fixture(params=[True, False], ids=["NumPy", "no NumPy"])
 def numpy(request, monkeypatch):
     """With and without NumPy, in parts of a few values."""
-    monkeypatch.setattr(places, "has_numpy", lambda: request.param)
+    monkeypatch.setattr(sorted_rows, "has_numpy", lambda: request.param)
     monkeypatch.setattr(_execution, "SIZES", SMALL._replace(part=3))
 
 
@@ -32,7 +32,7 @@ def numpy(request, monkeypatch):
 @pytest.mark.usefixtures("numpy")
 def test_values_are_looked_up_at_places(values, at):
     chunked = pl.concat([values[:1], values[1:3], values[3:]], rechunk=False)
-    found = places.looked_up(chunked, pl.Series(at, dtype=pl.UInt32))
+    found = sorted_rows.looked_up(chunked, pl.Series(at, dtype=pl.UInt32))
     listed = values.to_list()
     expected = [None if place is None else listed[place] for place in at]
     assert_series_equal(found, pl.Series("value", expected, dtype=values.dtype))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_series_equal
 
-from frame_prc._ranking.rank_key import Scale
+from frame_prc._ranking.keys import Scale
 
 INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
 WIDTHS = {pl.Float16: 16, pl.Float32: 32, pl.Float64: 64}

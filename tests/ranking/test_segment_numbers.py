@@ -10,7 +10,7 @@ from kinds import looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import segments
+from frame_prc._ranking import keys
 
 KEYS = {
     "integers": pl.Series([3, -2, 3, -2, 3, 1], dtype=pl.Int64),
@@ -34,13 +34,13 @@ KEYS = {
 def found(monkeypatch):
     """Return whether the numbers of segments were found without grouping."""
     calls = []
-    numbers = segments.numbers_in_memory
+    numbers = keys.numbers_in_memory
 
     def spy(*asked):
         calls.append(numbers(*asked) is not None)
         return numbers(*asked)
 
-    monkeypatch.setattr(segments, "numbers_in_memory", spy)
+    monkeypatch.setattr(keys, "numbers_in_memory", spy)
     return calls
 
 

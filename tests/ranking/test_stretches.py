@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import _execution
-from frame_prc._ranking import places
+from frame_prc._ranking import sorted_rows
 
 TOTALS = {"total": pl.col("amount").sum(), "squares": (pl.col("amount") ** 2).sum()}
 GROUPED = st.lists(
@@ -32,7 +32,7 @@ def test_sums_of_groups_are_added_up_for_each_stretch(rows):
     schema = {"stretch": pl.Int64, "group": pl.Int64, "amount": pl.Float64}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     with looking(looks=True):
-        found = places.group_totals(pl.concat([frame[:1], frame[1:]]), 3, TOTALS)
+        found = sorted_rows.group_totals(pl.concat([frame[:1], frame[1:]]), 3, TOTALS)
     expected = [
         (stretch, float(sum(own.values())), float(sum(one**2 for one in own.values())))
         for stretch, own in sums.items()
@@ -48,7 +48,9 @@ def test_groups_of_few_rows_are_left_to_polars():
     rows = pl.DataFrame({"stretch": [0, 1] * 4_999 + [1, 1], "group": 0, "amount": 0.5})
     halves = [rows.sort("stretch"), rows.with_columns(stretch=0)]
     with looking(looks=False):
-        found = [places.group_totals(half, size, TOTALS) for half in halves for size in (9, 10**6)]
+        found = [
+            sorted_rows.group_totals(half, size, TOTALS) for half in halves for size in (9, 10**6)
+        ]
     assert [totals is not None for totals in found] == [False, False, True, False]
 
 
@@ -62,7 +64,7 @@ def test_groups_of_few_rows_are_left_to_polars():
 )
 def test_what_numpy_cannot_hold_has_no_totals(rows):
     with looking(looks=True):
-        assert places.group_totals(pl.DataFrame(rows), 1, TOTALS) is None
+        assert sorted_rows.group_totals(pl.DataFrame(rows), 1, TOTALS) is None
 
 
 ROWS = pl.DataFrame(

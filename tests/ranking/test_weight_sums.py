@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import _execution
-from frame_prc._ranking import narrow_keys
+from frame_prc._ranking import sorted_rows
 
 # Sixteenths, whose squares add up exactly too.
 SIXTEENTHS = st.integers(1, 99).map(lambda n: n / 16)
@@ -31,7 +31,7 @@ ASKED = {"truth": "truth", "score": "score", "by": "key", "weight": "weight"}
 def _spied(patch: pytest.MonkeyPatch) -> list[pl.DataFrame | None]:
     """Return the list that all sums which are computed from now on are added to."""
     frames = []
-    sums = narrow_keys.weight_sums
+    sums = sorted_rows.weight_sums
 
     def spy(*ordered, **how):
         frames.append(sums(*ordered, **how))

@@ -24,7 +24,7 @@ from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 import frame_prc
 from frame_prc import ColumnError, DataError, OptionError
 from frame_prc._inference import segment_permutations
-from frame_prc._inference.heterogeneity import expected_range, spread_of
+from frame_prc._inference.comparisons import expected_range, spread_of
 from frame_prc._tables.heterogeneity import _ranked
 
 NUMBERS = ["gap", "gap_if_equal", "q", "p_value", "i_squared", "tau"]

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import OptionError
-from frame_prc._tables import rest as _rest
+from frame_prc._tables import others as _rest
 
 # --- what is compared --------------------------------------------------------------------------
 

@@ -1,17 +1,12 @@
 """Keys of rows in memory: narrow ones of 64 bits, how keys are sorted, and sums of their weights.
 
-Narrow keys leave out low bits of the scores to have room. Two scores of a segment may then come
-together: their rows share a slot. The few that do are looked at again, with all bits of their
-scores.
-
-On most processors NumPy sorts 64-bit integers on one core in half the time that Polars takes on
-two. So, where other columns stand beside the keys, their order is found by a sort of integers too:
-of the first bits of each key, with the number of its row in the others.
+Narrow keys leave out low bits of the scores; rows whose scores then share a slot are looked at
+again. NumPy mostly sorts 64-bit integers in half the time of Polars.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
@@ -20,12 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from frame_prc._execution import has_numpy, on_each_thread
+from frame_prc import _execution
+from frame_prc._execution import has_numpy, on_each_thread, together
 from frame_prc._formulas import unsigned_zero
-from frame_prc._lazy import join, remembered
-from frame_prc._ranking.places import long_parts, looked_up
-from frame_prc._ranking.rank_key import RankKey, Scale
-from frame_prc._ranking.segments import Segments
+from frame_prc._lazy import beside, join, remembered
+from frame_prc._ranking.keys import RankKey, Scale, Segments
 from frame_prc._rows.rows import Rows, is_positive
 
 if TYPE_CHECKING:
@@ -45,13 +39,12 @@ def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
     found = rows.collect()
     keys = found["rank_key"]
     # Only rows that the checks refuse have no key.
-    if keys.is_empty() or keys.has_nulls():
-        return found.sort("rank_key")
-    return _with_others(found.rechunk()) if found.width > 1 else sorted_integers(keys).to_frame()
+    if found.width > 1 or keys.is_empty() or keys.has_nulls():
+        return found.sort("rank_key", maintain_order=True)
+    return sorted_integers(keys).to_frame()
 
 
 def sorted_integers(keys: pl.Series) -> pl.Series:
-    """Return integers in ascending order."""
     is_fast = keys.dtype == pl.UInt64 and len(keys) > _TRIED and numpy_is_faster()
     return sorted_by_numpy(keys) if is_fast else keys.rechunk().sort()
 
@@ -65,10 +58,10 @@ def sorted_by_numpy(keys: pl.Series) -> pl.Series:
 
 @lru_cache(maxsize=1)
 def numpy_is_faster() -> bool:
-    """Return whether NumPy sorts in less time than Polars on this machine, by a trial.
+    """Return whether NumPy sorts faster than Polars on this machine, by a trial.
 
-    Neither the number of threads nor the processor's flags tell: on AMD's Zen 4, NumPy's sort with
-    AVX-512 takes six times as long as that with AVX2 (github.com/numpy/x86-simd-sort/issues/6).
+    Flags do not tell: on Zen 4 its AVX-512 sort takes six times as long as that with AVX2
+    (github.com/numpy/x86-simd-sort/issues/6).
     """
     if not has_numpy():
         return False
@@ -77,32 +70,6 @@ def numpy_is_faster() -> bool:
     # The least time of three, as other programs may delay one.
     by_numpy, by_polars = (min(repeat(sort, number=1, repeat=3)) for sort in sorts)
     return by_numpy < by_polars
-
-
-def _with_others(found: pl.DataFrame) -> pl.DataFrame:
-    """Return rows in ascending order of their keys; rows with equal keys stay in order."""
-    keys = found["rank_key"]
-    row_bits = len(keys).bit_length()
-    # The class is the last bit of a key: it stays, as it orders the rows of a score.
-    highest: Any = keys.max()
-    dropped = max(highest.bit_length() + row_bits + 1 - 64, 1)
-    first_bits = (_KEY // pl.lit(1 << dropped, keys.dtype)).cast(pl.UInt64)
-    narrow = 2 * first_bits + (_KEY & pl.lit(1, keys.dtype)).cast(pl.UInt64)
-    numbered = narrow * (1 << row_bits) + pl.int_range(pl.len(), dtype=pl.UInt64)
-    packed = keys.to_frame().lazy().select(numbered.alias("rank_key")).collect().to_series()
-    order = sorted_integers(packed).to_frame()
-    row = (_KEY & pl.lit((1 << row_bits) - 1, pl.UInt64)).cast(pl.get_index_type())
-    rows = order.lazy().select(row).collect().to_series()
-    # Rows that share their first bits are in the order of their numbers, not of their keys.
-    shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)
-    with_next = order.select(shares_next).to_series()
-    place = (with_next | with_next.shift(1)).fill_null(value=False).arg_true()
-    of_shared = rows.gather(place)
-    shared = pl.DataFrame([looked_up(keys, of_shared), of_shared.alias("row")])
-    if shared.select((_KEY.shift(-1) < _KEY).any()).item():
-        in_order = shared.with_row_index("place").sort("rank_key", "place")
-        rows = rows.scatter(place, in_order["row"])
-    return pl.DataFrame([looked_up(column, rows) for column in found])
 
 
 # --- narrow ---------------------------------------------------------------------------------------
@@ -118,11 +85,7 @@ _MOST_MOVES = 4
 
 @dataclass(frozen=True)
 class OrderedRows:
-    """Rows in ranking order: their sorted keys, and their other columns, if they have any.
-
-    ``values`` are these columns in the order of the numbers that the keys hold, and so are the
-    ``scores``, where keys hold only their first bits.
-    """
+    """Sorted keys, and other columns in the order of the row numbers that keys hold."""
 
     key: RankKey
     keys: pl.Series
@@ -137,7 +100,6 @@ class OrderedRows:
         return self.keys.search_sorted(extra)
 
     def frame(self) -> pl.DataFrame:
-        """Return the rows with all columns."""
         if not self.values.width:
             return self.keys.to_frame()
         row = self.key.rows_in(self.keys)
@@ -147,7 +109,6 @@ class OrderedRows:
 
 
 def rank_key(key: RankKey, rows: Rows, *, numbered: bool = False) -> pl.Expr:
-    """Return the rank key of a row from its ``segment``, ``score`` and class, and its ``row``."""
     return _packed(key, has_counts=rows.has_counts, numbered=numbered)
 
 
@@ -164,14 +125,12 @@ def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
 
 
 def repeats_scores(rows: Rows) -> bool:
-    """Return whether scores seem to repeat, from a sample of rows in memory."""
     return any(
         sample.n_unique() < _MOSTLY * len(sample) for sample in sampled_scores(rows, _SAMPLE)
     )
 
 
 def sampled_scores(rows: Rows, size: int) -> list[pl.Series]:
-    """Return about so many scores of each model, of rows in memory."""
     if rows.values is None:
         return []
     step = max(rows.values.height // size, 1)
@@ -185,7 +144,6 @@ def sampled_scores(rows: Rows, size: int) -> list[pl.Series]:
 def sorted_alone(
     frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows
 ) -> OrderedRows | None:
-    """Return sorted keys of rows with a ``segment`` and a ``score``."""
     narrow = key.narrower()
     if narrow is None or repeats_scores(rows):
         return None
@@ -264,8 +222,7 @@ def _told_apart(
 ) -> pl.Series | None:
     """Return sorted keys of which only rows with equal scores share a slot, if few do at all.
 
-    Where different scores share one, the lower ones move on to the next slots, and then those that
-    are there, unless some are moved past others.
+    Lower scores move on to the next slots, and then those there, unless moved past others.
     """
     if key.scale == exact:
         return ordered
@@ -330,11 +287,7 @@ def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) ->
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows of some segments that follow one another, with those that open them.
-
-    ``ends`` are the numbers of the rows that open segments, and of the row after the last. These
-    have no weight, and are positive. The memory of ``weights`` is that of the next part too.
-    """
+    """The rows of consecutive segments; the memory of ``weights`` is used again."""
 
     ends: Array
     keys: Array
@@ -343,7 +296,6 @@ class _Part:
 
 
 def weight_sums(ordered: OrderedRows, *, only_positive: bool, squares: bool) -> pl.DataFrame | None:
-    """Return running sums of the weights of both classes in each segment."""
     parts = long_parts(ordered.opening, len(ordered.keys))
     if parts is None:
         return None
@@ -385,7 +337,6 @@ def _read(ordered: OrderedRows, parts: Sequence[pl.Series]) -> Iterator[_Part]:
 
 
 def _sums(part: _Part, *, only_positive: bool, squares: bool) -> dict[str, Array]:
-    """Return the sums at the rows of a part, or at the positive ones."""
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
     places: Array | slice = slice(None)
@@ -411,3 +362,105 @@ def _sums(part: _Part, *, only_positive: bool, squares: bool) -> dict[str, Array
             sums[f"{name}{suffix}"] = running[wanted]
             sums[f"{total}{suffix}"] = np.repeat(running[ends[1:] - 1], n_rows)
     return sums
+
+
+# --- values by place, or summed by stretches ---------------------------------------------------
+
+# --- by place -------------------------------------------------------------------------------------
+
+
+def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bool) -> pl.LazyFrame:
+    """Add to rows the columns of the row of a table whose number is in their column ``place``."""
+    if not at_once:
+        names, is_row = table.collect_schema().names(), pl.lit(value=True).alias("\0is_row")
+        # Of rows that the checks refuse a place may be beyond the table.
+        found = pl.col(names).gather(place, null_on_oob=True)
+        both = beside([rows.with_columns(is_row), table]).with_columns(found)
+        # A table with more rows made the others longer.
+        return both.filter(pl.col("\0is_row").is_not_null()).drop("\0is_row")
+    # The other engine would cut the table into chunks.
+    of_rows, values = rows.collect(), table.collect(engine="in-memory")
+    return of_rows.hstack([looked_up(column, of_rows[place]) for column in values]).lazy()
+
+
+def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
+    """Return the value at each place; that at null is null."""
+    values = values.rechunk()  # otherwise each is looked for in all chunks
+    if not (has_numpy() and _is_plain(values) and not places.null_count()):
+        return _looked_up_by_polars(values, places)
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    source = values.to_numpy()
+    found = np.empty(len(places), source.dtype)
+
+    def look_up(part: slice) -> None:
+        # With "raise", NumPy would fill a copy first. No place is beyond the values.
+        np.take(source, places[part].to_numpy().astype(np.intp), out=found[part], mode="clip")
+
+    # Most of the time goes by in waiting for memory, so all threads take a part.
+    size = _execution.SIZES.part
+    parts = (slice(start, start + size) for start in range(0, len(places), size))
+    together([partial(look_up, part) for part in parts])
+    return pl.Series(values.name, found, dtype=values.dtype)
+
+
+def _looked_up_by_polars(values: pl.Series, places: pl.Series) -> pl.Series:
+    if places.is_empty():
+        return values.clear()
+    size = -(-len(places) // pl.thread_pool_size())
+    parts = places.to_frame().iter_slices(size)
+    calls = [partial(values.gather, part.to_series()) for part in parts]
+    return pl.concat(together(calls), rechunk=True)
+
+
+def _is_plain(values: pl.Series) -> bool:
+    """Return whether NumPy has the same values as Polars."""
+    dtype = values.dtype
+    is_plain = dtype.is_float() or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
+    return is_plain and not values.null_count()
+
+
+# --- by stretches of sorted rows ------------------------------------------------------------------
+
+
+# With more groups in all stretches per row, Polars groups as fast.
+_MOST_GROUPS = 8
+
+
+def long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
+    """Return where the stretches of each part begin, and where the last of them ends."""
+    if len(begins) * _execution.SIZES.stretch > end:
+        return None
+    wanted = pl.int_range(0, end, _execution.SIZES.part, eager=True)
+    first = begins.search_sorted(wanted).unique().sort()
+    places = begins.clone().append(pl.Series([end], dtype=begins.dtype))
+    numbers = [*first.filter(first < len(begins)), len(begins)]
+    return [places[start : stop + 1] for start, stop in pairwise(numbers)]
+
+
+def group_totals(
+    rows: pl.DataFrame, size: int, totals: Mapping[str, pl.Expr]
+) -> pl.DataFrame | None:
+    """Return aggregates of the sums over the rows of each group, for each stretch, if it pays.
+
+    A ``group`` is a number below ``size``; one without rows in a stretch has a sum of 0, which may
+    not change an aggregate.
+    """
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    if rows.is_empty() or any(column.null_count() for column in rows):
+        return None
+    stretch, group, *amounts = (column.to_numpy() for column in rows.rechunk())
+    places = [0, *(np.flatnonzero(np.diff(stretch)) + 1).tolist(), len(stretch)]
+    n_rows, n_stretches = len(stretch), len(places) - 1
+    if n_stretches * max(_execution.SIZES.group, size // _MOST_GROUPS) > n_rows or size > n_rows:
+        return None
+
+    def of_stretch(start: int, stop: int) -> pl.DataFrame:
+        own = group[start:stop]
+        sums = (np.bincount(own, amount[start:stop], size) for amount in amounts)
+        frame = pl.DataFrame(dict(zip(rows.columns[2:], sums, strict=True)))
+        number = pl.lit(stretch[start], dtype=rows.schema["stretch"])
+        return frame.select(number.alias("stretch"), **totals)
+
+    return pl.concat(together([partial(of_stretch, *ends) for ends in pairwise(places)]))

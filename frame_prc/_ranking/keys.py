@@ -1,26 +1,15 @@
-"""Rank keys: segment, score and class of a row in one integer, so that one sort ranks all rows.
+"""Keys: the numbers of segments, and segment, score and class of a row in one integer.
+
+So one sort ranks all rows.
 
 ::
 
     segment | slot of the score, the highest score first | 1 for a positive row, else 0 | row
 
-In ascending order segments are in the order of their keys, scores descend (or ascend, if a lower
-score means more likely positive), and positives are last within a tie. The number of the row is
-there only for what brings a result back to each row.
-
-A slot is a score as an integer, exact in the score's own dtype. Read as integers, the bits of
-positive floats are in the order of the floats; those of negative floats are mirrored at zero, which
-makes -0.0 and 0.0 one score. A slot is the difference of such an integer from the highest, so it
-gives its score back; if a lower score means more likely positive, from the lowest. No score is
-negated, which would overflow for the lowest integer.
-
-The rule for ties is here: rows of a segment are tied if their scores have the same slot, and a tie
-ends where the key changes in more than the class. What has no rank key
-states the same rule for itself: engines group by the score, as does the bootstrap, and the plain
-expression ranks it.
-
-Sorting 5 million Int128 keys takes as long as sorting as many Float64 scores, and
-UInt64 keys take less; sorting by two columns takes about 12 times as long.
+The number of the row is there only for what brings a result back to each row. A slot is a score as
+an integer, exact in its own dtype: the bits of floats, those of negative ones mirrored at zero,
+which makes -0.0 and 0.0 one score. The rule for ties is here: rows are tied if their scores have
+the same slot. Engines, the bootstrap and the plain expression state it for themselves.
 """
 
 from __future__ import annotations
@@ -32,7 +21,9 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._lazy import remembered
+from frame_prc import _execution
+from frame_prc._lazy import cached, left_join, remembered, segment_join
+from frame_prc._rows.rows import Rows
 
 # --- scores as integers ---------------------------------------------------------------------------
 
@@ -43,13 +34,10 @@ _HIGHEST_INT64 = 2**63 - 1
 
 @dataclass(frozen=True)
 class Scale:
-    """Scores of one dtype as slots: integers in ranking order, the highest score first.
+    """Scores of one dtype as slots: integers in ranking order, from 0 to ``last``.
 
-    If it is ``ascending``, the lowest score is first. Slots run from 0 to ``last``; no score has
-    the first or the last slot. ``dtype`` is a float, or an integer of at most 64 bits; ``lowest``
-    and ``highest`` are the integers of the lowest and the highest possible score, in units of
-    ``grain``, a power of two. It is 1, unless the scale is a coarser one, on which close scores
-    share a slot and slots do not give their scores back.
+    No score has the first or the last slot. ``lowest`` and ``highest`` are the integers of the
+    possible scores in units of ``grain``; if that is above 1, close scores share a slot.
     """
 
     dtype: pl.DataType
@@ -60,7 +48,6 @@ class Scale:
 
     @classmethod
     def of(cls, dtype: pl.DataType, *, ascending: bool = False) -> Scale:
-        """Return the scale of every score that a dtype can hold, except NaN."""
         if dtype.is_float():
             # The bits of infinity: only those of NaN are higher.
             infinity = 0x7FF0000000000000 if dtype == pl.Float64 else 0x7F800000
@@ -78,7 +65,6 @@ class Scale:
         return cls(dtype, numbers.min(), numbers.max(), ascending)
 
     def coarser(self, bits: int) -> Scale:
-        """Return a scale of slots with at most so many bits, which close scores may share."""
         scale = self
         while scale.bits > bits:
             size = 1 << (scale.bits - bits)
@@ -88,7 +74,6 @@ class Scale:
 
     @property
     def bits(self) -> int:
-        """The number of bits of a slot."""
         return (self.highest - self.lowest + 2).bit_length()
 
     @property
@@ -144,7 +129,6 @@ def integer(value: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
 
 @lru_cache(maxsize=16)
 def integer_bounds(dtype: pl.DataType) -> tuple[int, int]:
-    """Return the lowest and the highest number of an integer dtype."""
     empty = pl.Series(dtype=dtype)
     return empty.lower_bound().item(), empty.upper_bound().item()
 
@@ -196,10 +180,9 @@ def most_segments(scale: Scale, row_bits: int = 0) -> int:
 class RankKey:
     """The layout of a column ``rank_key``, and the expressions that pack and read it.
 
-    Each segment opens with an extra row in the first slot, where its running sums start; it is
-    marked positive, so that it stays where only positives are kept. The last slot holds rows that
-    no threshold retrieves. Only the row after all segments has the number ``last_segment``.
-    ``row_bits`` is 0 where keys do not hold the number of the row.
+    Each segment opens with an extra row in the first slot, marked positive, where its running sums
+    start. The last slot holds rows that no threshold retrieves. Only the row after all segments has
+    the number ``last_segment``. ``row_bits`` is 0 where keys do not hold the number of the row.
     """
 
     scale: Scale
@@ -208,12 +191,10 @@ class RankKey:
 
     @property
     def bits(self) -> int:
-        """The number of bits of a key."""
         return self.last_segment.bit_length() + self.scale.bits + 1 + self.row_bits
 
     @property
     def dtype(self) -> type[pl.DataType]:
-        """The narrowest dtype that holds segment, slot and class."""
         return pl.UInt64 if self.bits <= _UINT64 and self.scale.bits < _INT64 else pl.Int128
 
     def narrower(self) -> RankKey | None:
@@ -237,32 +218,26 @@ class RankKey:
 
     @remembered
     def opening(self) -> pl.Expr:
-        """Return the rank key of the row that opens a segment."""
         return self.pack(pl.col("segment"), pl.lit(0), pl.lit(1))
 
     @remembered
     def ending(self) -> pl.LazyFrame:
-        """Return the row after all segments, which opens an empty one."""
         return pl.LazyFrame({"segment": [self.last_segment]}).select(self.opening())
 
     @remembered
     def segment(self) -> pl.Expr:
-        """Return the number of the segment."""
         return (_KEY // self._int(self._segment_size)).cast(pl.Int64).alias("segment")
 
     @remembered
     def slot(self) -> pl.Expr:
-        """Return the slot of the score."""
         return (self._within_segment() // self._int(2 * self.class_size)).alias("slot")
 
     @remembered
     def retrieved(self) -> pl.Expr:
-        """Return whether a threshold reaches a row, from its column ``slot``."""
         return pl.col("slot") != self._int(self.scale.last)
 
     @remembered
     def unretrieved(self) -> pl.Expr:
-        """Return whether no threshold reaches a row, from its rank key."""
         return self._within_segment() >= self._int(2 * self.class_size * self.scale.last)
 
     @remembered
@@ -271,19 +246,15 @@ class RankKey:
         return (_KEY - (_KEY & self._int(2 * self.class_size - 1))).alias("rank_key")
 
     def with_class(self, positive: pl.Expr) -> pl.Expr:
-        """Return the rank key from one without the class."""
         return (_KEY + positive.cast(self.dtype) * self._int(self.class_size)).alias("rank_key")
 
     def later(self, slots: pl.Expr) -> pl.Expr:
-        """Return the rank key with a slot that is so many slots later."""
         return (_KEY + slots.cast(self.dtype) * self._int(2 * self.class_size)).alias("rank_key")
 
     def row(self) -> pl.Expr:
-        """Return the number of the row."""
         return (_KEY & self._int(self.class_size - 1)).cast(pl.UInt32).alias("row")
 
     def rows_in(self, keys: pl.Series) -> pl.Series:
-        """Return the numbers of the rows that keys hold."""
         # Lazy, as that takes all threads.
         return keys.to_frame().lazy().select(self.row()).collect().to_series()
 
@@ -294,25 +265,20 @@ class RankKey:
 
     @remembered
     def opens(self) -> pl.Expr:
-        """Return whether a row opens its segment."""
         return (self._within_segment() == self._int(self.class_size)).alias("opens")
 
     @remembered
     def closes(self) -> pl.Expr:
-        """Return whether a row is the last of its segment; rows must be sorted."""
         return (self._step() >= self._int(self._segment_size)).alias("closes")
 
     @remembered
     def ends_tie(self) -> pl.Expr:
-        """Return whether a row is the last of its score; rows must be sorted."""
         return self._step() >= self._int(2 * self.class_size)
 
     def row_and_class(self) -> pl.Expr:
-        """Return the number and the class of a row in one narrow integer."""
         return (_KEY & self._int(2 * self.class_size - 1)).cast(pl.Int64).alias("row_and_class")
 
     def unpacked(self) -> list[pl.Expr]:
-        """Return ``row`` and ``positive`` from that integer."""
         both = pl.col("row_and_class")
         return [
             (both & (self.class_size - 1)).alias("row"),
@@ -337,3 +303,161 @@ class RankKey:
 
     def _int(self, value: int) -> pl.Expr:
         return integer(value, self.dtype)
+
+
+# --- segments: every combination of the caller's keys, numbered in key order -------------------
+
+_NUMBER = pl.col("segment")
+# Their differences may not fit Int64.
+_WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
+_LOWEST_INT64 = -(2**63)
+
+
+@dataclass(frozen=True)
+class KeyRange:
+    """The range of an integer key, which numbers segments without a join; null is 0."""
+
+    dtype: pl.DataType
+    lowest: int
+    highest: int
+
+    @property
+    def size(self) -> int:
+        return self.highest - self.lowest + 2
+
+    @remembered
+    def number(self, name: str = "key_0") -> pl.Expr:
+        key, first = pl.col(name).to_physical().cast(self.integer), self.lowest - 1
+        if self.dtype not in _WIDE_INTEGERS and first >= _LOWEST_INT64:
+            # One subtraction of a whole column.
+            number = key - integer(first, pl.Int64()) if first else key
+        else:
+            number = (key - integer(self.lowest, self.integer)).cast(pl.Int64) + 1
+        return number.fill_null(0)
+
+    @remembered
+    def key(self, name: str = "key_0") -> pl.Expr:
+        above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(self.integer, strict=False)
+        key = above_lowest + integer(self.lowest, self.integer)
+        return key.cast(self.dtype, strict=False).alias(name)
+
+    @property
+    def integer(self) -> pl.DataType:
+        return self.dtype if self.dtype in _WIDE_INTEGERS else pl.Int64()
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The segments of some rows, with numbers below ``count``, and a table of their keys.
+
+    Without a ``key_range`` a segment's number is its row in the table.
+    """
+
+    table: pl.LazyFrame
+    count: int
+    keys: list[str]
+    key_range: KeyRange | None = None
+
+    @property
+    def may_move_rows(self) -> bool:
+        """Whether rows get their numbers by a join."""
+        return bool(self.keys) and self.key_range is None
+
+    def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
+        """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
+        if not self.keys:
+            return frame.with_columns(segment=pl.lit(0, dtype=pl.Int64))
+        if self.key_range is not None:
+            return frame.with_columns(segment=self.key_range.number())
+        numbers = self.table.select("segment", *self.keys)
+        return left_join(frame, numbers, self.keys, in_order=in_order)
+
+    def with_keys(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        if not self.keys:
+            return frame.drop("segment")
+        if self.key_range is not None:
+            return frame.with_columns(self.key_range.key()).drop("segment")
+        keys = self.table.select("segment", *self.keys)
+        keyed = segment_join(frame, keys)
+        return keyed.drop("segment")
+
+
+def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
+    # In another order sums of weights would have other digits.
+    in_order = rows.many_in_memory and bool(rows.carried(squares=False))
+    segments = find_segments(rows, limit)
+    return segments, segments.numbered(rows.used(), in_order=in_order)
+
+
+def _numbered(keys: pl.LazyFrame, limit: int) -> pl.LazyFrame:
+    return keys.with_row_index("segment").with_columns(_below(limit))
+
+
+def find_segments(rows: Rows, limit: int) -> Segments:
+    counts = [] if rows.n_dropped is None else [rows.n_dropped.sum().alias("n_dropped")]
+    if not rows.keys:
+        whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
+        return Segments(cached(whole.with_columns(segment=pl.lit(0, dtype=pl.Int64))), 1, [])
+    dtype, key_range = rows.only_key_dtype, None
+    if dtype is not None:
+        key_range = range_of(dtype, None if rows.values is None else rows.values["by_0"])
+    if key_range is not None and key_range.size <= limit:
+        numbers = None if counts else numbers_in_memory(rows, key_range)
+        if numbers is None:
+            table = rows.once(_distinct(rows, counts).with_columns(segment=key_range.number()))
+        else:
+            table = numbers.to_frame().lazy().with_columns(key_range.key())
+        return Segments(table, key_range.size, rows.keys, key_range)
+    keys = _distinct(rows, counts)
+    if rows.values is None:
+        return Segments(cached(_numbered(keys, limit)), limit, rows.keys)
+    # Polars loses nulls in a left join with structs of several chunks.
+    found = _numbered(keys, limit).collect().rechunk()
+    return Segments(found.lazy(), found.height, rows.keys)
+
+
+def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
+    return rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
+
+
+def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
+    """Return the numbers of the segments of rows in memory, if the first rows show all of them."""
+    if rows.values is None:
+        return None
+    keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
+    first = set(keys[: _execution.SIZES.keys].to_list())
+    possible = key_range.size - (0 if keys.null_count() else 1)
+    if len(keys) > _execution.SIZES.keys and len(first) < possible:
+        return None
+    distinct = sorted(0 if key is None else key - before for key in first)
+    return pl.Series("segment", distinct, dtype=pl.Int64)
+
+
+def _below(limit: int) -> pl.Expr:
+    # A number at the limit or above must fail in this cast, not wrap into another segment.
+    room = max(2**31 // (limit + 1), 1)
+    number = _NUMBER.cast(pl.Int64)
+    return ((number + 1) * room).cast(pl.Int32 if room > 1 else pl.Int64) // room - 1
+
+
+def range_of(dtype: pl.DataType, values: pl.Series | None) -> KeyRange | None:
+    bounds = key_bounds(dtype)
+    if bounds is None:
+        return None
+    if values is not None:
+        integers: Any = _physical(values)
+        bounds = int(integers.min() or 0), int(integers.max() or 0)
+    return KeyRange(dtype, *bounds)
+
+
+def _physical(keys: pl.Series) -> pl.Series:
+    # Of integers too, it would take as long as all else that is asked of few keys.
+    return keys if keys.dtype.is_integer() else keys.to_physical()
+
+
+def key_bounds(dtype: pl.DataType) -> tuple[int, int] | None:
+    if dtype == pl.Boolean:
+        return 0, 1
+    if dtype.is_temporal():
+        return integer_bounds(pl.Int32() if dtype == pl.Date else pl.Int64())
+    return integer_bounds(dtype) if dtype.is_integer() else None
