@@ -247,10 +247,11 @@ _DIGITS = 9  # the last ones of sums over groups differ between calls
 def of_heavy(rows: Rows) -> pl.LazyFrame:
     if rows.elsewhere is not None:
         sums: pl.LazyFrame = rows.elsewhere.sums_of_weights(rows)
-    else:
-        amounts = rows.amounts(rows.is_positive(), squares=True)
-        weights = rows.used().select(*rows.keys, **amounts)
+    elif rows.has_counts:
+        weights = rows.used().select(*rows.keys, *rows.carried(squares=True))
         sums = aggregated(weights, rows.keys, **sums_of_weights(pl.col))
+    else:
+        sums = _of_plain_rows(rows)
     told = zip(OF_HEAVY, SUMS, SQUARES, strict=True)
     return sums.select(
         *rows.keys,
@@ -259,6 +260,24 @@ def of_heavy(rows: Rows) -> pl.LazyFrame:
             for name, weight, squares in told
         },
     )
+
+
+def _of_plain_rows(rows: Rows) -> pl.LazyFrame:
+    """Return these sums, by class first: three sums over rows in place of six."""
+    weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
+    powers = rows.used().select(
+        *rows.keys, positive=rows.is_positive(), weight=weight, squares=weight * weight
+    )
+    powers = powers.with_columns(fourths=pl.col("squares") * pl.col("squares"))
+    told = ("weight", "squares", "fourths")
+    by_class = aggregated(powers, [*rows.keys, "positive"], pl.col(told).sum())
+    own = {"pos": pl.col("positive"), "neg": ~pl.col("positive")}
+    names = {
+        name: pl.col(of).filter(own[weight]).sum()
+        for weight, squared in zip(SUMS, SQUARES, strict=True)
+        for name, of in zip((weight, squared, f"{weight}_fourths"), told, strict=True)
+    }
+    return aggregated(by_class, rows.keys, **names)
 
 
 def sums_of_weights(col: Any) -> dict[str, Any]:
