@@ -326,10 +326,7 @@ def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
 def _few_points(
     targets: Sequence[Target], held: pl.LazyFrame | None, ranking: Ranking
 ) -> pl.LazyFrame | None:
-    """Return the few points that thresholds, or numbers of rows, can choose, if they are known.
-
-    Of rows that are sorted at once they are, and have their place. Those that open segments stay.
-    """
+    """Return only points that may be chosen; of rows sorted at once these are known by place."""
     is_counted = all(t.criterion in _COUNTED and not t.all_of for t in targets)
     if (held is None and not is_counted) or ranking.carried or ranking.clusters:
         return None

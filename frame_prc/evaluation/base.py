@@ -235,10 +235,7 @@ class Evaluated(Generic[FrameT]):
         details: bool = True,
         limits: bool = True,
     ) -> FrameT:
-        """Return a table, maybe without limits, as the kind of frame that the evaluation is of.
-
-        ``asked`` is a request with a role that only this table has.
-        """
+        """Return a table as the evaluation's kind of frame; ``asked`` has a role of its own."""
         self._check_runs(table)
         reserved = self._reserved(table, details=details)
         if asked is not None and asked.threshold is not None:

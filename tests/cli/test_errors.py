@@ -224,6 +224,9 @@ summary rows.csv -t late -s score --measures precision,recall
 ap rows.csv -t late -s score --where region
     --where region is not a condition. Allowed: a column, one of =, !=, <, <=, >, >=, and a value.
     Hint: --where carrier=UA.
+ap rows.csv -t late -s score --where region==north
+    --where region==north is not a condition. Allowed: a column, one of =, !=, <, <=, >, >=, and a
+    value. Hint: --where carrier=UA.
 ap rows.csv -t late -s score --where regoin=north
     --where regoin=north names 'regoin', which is not a column. Hint: did you mean 'region'?
 ap rows.csv -t late -s score --where w>=many
