@@ -157,7 +157,7 @@ def rank(
 ) -> Ranking:
     """Return rows with their rank keys, and their segments; areas may be calibrated ``at``."""
     # Only segments with enough rows, by weights and squares, set the highest prevalence.
-    squares |= at is not None and at.highest
+    squares |= at is not None and at.highest and not rows.columns.lacks_squares
     how = {
         "squares": squares and rows.columns.needs_squares,
         "numbered": numbered,

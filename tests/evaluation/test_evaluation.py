@@ -20,7 +20,7 @@ from polars.testing import assert_frame_equal
 import frame_prc
 from frame_prc import ColumnError, DataError, Draws, OptionError, ParameterError
 from frame_prc._ranking import ranking as _ranking
-from frame_prc._rows import rows as _rows
+from frame_prc._rows import checks
 
 ROWS = pl.DataFrame({"row": range(240)}).with_columns(
     late=pl.col("row") * 7 % 11 < 4,
@@ -76,10 +76,10 @@ def test_verbs_of_one_evaluation_give_what_they_give_alone(kind, more):
 
 @looked_at
 def test_rows_are_checked_once_and_sorted_once(monkeypatch, looks):
-    sorts, reads, read = [], [], _rows.check_in_memory
+    sorts, reads, read = [], [], checks.check_in_memory
     rank = _ranking._rank  # noqa: SLF001 - what is counted
     monkeypatch.setattr(_ranking, "_rank", lambda *a, **k: sorts.append(k) or rank(*a, **k))
-    monkeypatch.setattr(_rows, "check_in_memory", lambda *a: reads.append(a) or read(*a))
+    monkeypatch.setattr(checks, "check_in_memory", lambda *a: reads.append(a) or read(*a))
     with looking(looks=looks):
         ev = ROWS.prc.evaluate(**ROLES)
         for _ in range(2):
