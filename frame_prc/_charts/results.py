@@ -118,8 +118,13 @@ class _Result:
         return alt.layer(*layers, width=self.look.width or _WIDTH, height=height)
 
 
+_ADJUSTED = {f"{name}_adjusted": name for name in ("ci_low", "ci_high")}
+
+
 def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     kind = _kind_of(frame)
+    if {*_ADJUSTED} <= {*kind.needed}:
+        frame = frame.rename(_ADJUSTED)
     is_in_rows = kind.draw in (_forest, _shrunk, _sizes)
     if frame.height > MOST_SEGMENTS and is_in_rows:
         raise _too_many(f"{frame.height:,} rows", MOST_SEGMENTS)
@@ -447,6 +452,12 @@ _KINDS = (
         "Differences",
         "Each interval by itself: of many, some exclude 0 by chance. White centre: see status; it "
         "may be cut off.",
+    ),
+    _Kind(
+        ("difference", *_ADJUSTED),
+        _forest,
+        "Differences",
+        "Intervals are adjusted for all tests. White centre: see status; it may be cut off.",
     ),
     _Kind(
         ("ratio", "ci_low", "ci_high"),

@@ -38,7 +38,6 @@ _CRITERIA = {
     "predicted_rate": "predicted rate ≤ {}",
     "predicted_count": "predicted ≤ {}",
     "fpr": "false positive rate ≤ {}",
-    "cost": "least cost, ratio {}",
 }
 
 
@@ -203,6 +202,8 @@ def status_text(status: str) -> str:
 
 
 def criterion_text(target: Target) -> str:
+    if target.costs is not None:
+        return "least cost at {:g} a false alarm, {:g} a miss".format(*target.costs)
     return _CRITERIA[target.criterion].format(f"{target.value:g}")
 
 

@@ -574,6 +574,8 @@ def _watched(found: Evaluation) -> tuple[str, str, str]:
     if "alarm" not in looked["conclusion"]:
         after = f"no {unit} after {found.reference_text}"
         few = looked.filter(model=found.best, conclusion="undecided").height
+        if few == looked.filter(model=found.best).height:
+            return "Cannot tell", f": no {unit} has enough rows to show a drop", ""
         weak = f"; {few:,} {unit}{'s' * (few != 1)} cannot tell alone" if few else ""
         return "No alarm", f": {after} is lower by more than chance{weak}", ""
     counts = {model: _alarms(looked.filter(model=model), found) for model in found.models}

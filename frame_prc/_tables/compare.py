@@ -79,7 +79,9 @@ class Differences(Table):
         judged = () if self.comparison.margin is None else ("p_value", "p_adjusted", "p_margin")
         is_usual = all(one.measured.is_usual for one in self.comparison.each)
         measure = ("measure",) if is_usual and not self.comparison.beside else ()
-        return (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS, *judged, *measure)
+        # A conclusion from adjusted p-values stands beside the limits that agree with it.
+        limits = INTERVAL[1:] if judged and self.comparison.adjust else _ADJUSTED_LIMITS
+        return (*hidden_of_test(self.comparison.adjust), *limits, *judged, *measure)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:

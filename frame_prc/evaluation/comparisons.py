@@ -85,7 +85,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         margin
             The largest loss that does not matter, such as 0.01 or 0, for a ``conclusion`` in place
             of the p-value: the model is ``"better"``, ``"not worse"`` by as much as the margin,
-            ``"worse"`` or ``"undecided"``, by the interval or, with ``adjust``, by ``p_adjusted``.
+            ``"worse"`` or ``"undecided"``, by the interval or, with ``adjust``, the adjusted one.
         scale
             ``"ratio"``: the measure of the model over that of its baseline, with an interval and a
             test on the log scale. For measures from 0 on; not with ``margin``.

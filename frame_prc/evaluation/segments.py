@@ -279,7 +279,9 @@ class SegmentVerbs(Evaluated[FrameT]):
         if (width is None) == (difference is None):
             both = "neither of width= and difference= is given"
             raise OptionError(
-                both if width is None else "width= and difference= are given", "one of them"
+                both if width is None else "width= and difference= are given",
+                "one of them",
+                "width=0.1 for an interval that wide, difference=0.05 for one that a test finds",
             )
         allowed = f"a number from {_LEAST_POWER} to below 1"
         probability = number(

@@ -116,6 +116,10 @@ def test_few_rows_decide_nothing_and_adjusted_p_values_do(kind):
     table = compared(kind, df, by="region", margin=0.01, adjust="holm", details=True)
     is_sure = table["p_adjusted"] < 0.05
     assert ((table["conclusion"] == "better") == is_sure).all()
+    shown = compared(kind, df, by="region", margin=0.01, adjust="holm")
+    assert "ci_low" not in shown.columns
+    excludes_0 = (shown["ci_low_adjusted"] > 0) | (shown["ci_high_adjusted"] < 0)
+    assert (excludes_0 == is_sure).all()
     segments = frame_prc.compare_segments(
         kind.make(df), "truth", "new", by="region", against={"region": 0}, margin=0.2
     )
