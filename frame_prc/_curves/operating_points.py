@@ -346,13 +346,15 @@ def _places_within(targets: Sequence[Target], ordered: OrderedRows) -> pl.Series
     ends = pl.DataFrame({"first": opening[:-1], "last": opening[1:] - 1})
     first, last = pl.col("first"), pl.col("last")
     whole = {"predicted_rate": last - first, "predicted_count": pl.lit(1)}
-    numbers = ((whole[one.criterion] * one.value).clip(0, last - first) for one in targets)
+    # Polars 1.41 clips a number by the first of many ends.
+    numbers = (pl.min_horizontal(whole[one.criterion] * one.value, last - first) for one in targets)
     # A share of rows is rounded, so that one row more or less may be the last.
     around = [first + number.floor().cast(pl.Int64) + by for number in numbers for by in (-1, 0, 1)]
-    wanted = pl.concat(ends.select(one.clip(first, last)).to_series() for one in around)
+    within = [pl.max_horizontal(first, pl.min_horizontal(one, last)) for one in around]
+    wanted = pl.concat(ends.select(one).to_series() for one in within)
     # Where the next row is tied, the last point within is the one before the tie.
     next_tie = ordered.keys.gather(wanted + 1).to_frame().select(ordered.key.tie()).to_series()
-    before = ordered.keys.search_sorted(next_tie).cast(pl.Int64) - 1
+    before = ordered.keys.search_sorted(next_tie, side="left").cast(pl.Int64) - 1
     places = pl.select(pl.min_horizontal(wanted, before)).to_series()
     return pl.concat([opening, places]).unique().sort()
 
