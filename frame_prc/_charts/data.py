@@ -174,12 +174,8 @@ class Segments:
         """Return ``line, roc_auc``; null where it is not known, as of sums of weights."""
         if self.given.columns.lacks_squares:
             return self.table.select("line", pl.lit(None, pl.Float64).alias(ROC_AUC))
-        table = Summary(
-            specs.Interval(0.95),
-            overall=False,
-            calibration=specs.Calibration(),
-            beside=[specs.Measured("roc_auc")],
-        )
+        beside = [specs.Measured("roc_auc")]
+        table = Summary(None, overall=False, calibration=specs.Calibration(), beside=beside)
         return self.of(table).select("line", ROC_AUC)
 
     def compared(self, comparison: specs.Comparison, *, pooled: bool = False) -> pl.DataFrame:

@@ -158,10 +158,8 @@ class Curve(Table):
         _check_interval(rows, self.extras)
         clusters = self.extras.level is not None and rows.clustered
         rows = rows.by_threshold()
-        ranking, has_start = (
-            rank(rows, self.bins, clusters=clusters, at=self.extras.calibration),
-            self.start is not None,
-        )
+        ranking = rank(rows, self.bins, clusters=clusters, at=self.extras.calibration)
+        has_start = self.start is not None
         frame = _with_rates(points(ranking, self.keep), self.start)
         frame = self.extras.referred(frame, ranking)
         frame = frame.with_columns(**self.extras.columns(clusters=clusters))

@@ -260,8 +260,8 @@ def values_of_each(
         return found[0].ranking, [one.table() for one in found]
     # Single rows have their scores beside them.
     scored = scored or (any(one.scored for one in measures) and bool(rows.carried(squares=False)))
-    highest = (one.calibration for one in measures if one.calibration is not None)
-    ranking = rank(rows, scored=scored, at=next(highest, None))
+    at = next((one.calibration for one in measures if one.calibration), None)
+    ranking = rank(rows, scored=scored, at=at)
     if rows.kept is None:  # measures share points
         ranking = replace(ranking, rows=replace(rows, kept={}))
     tables = []

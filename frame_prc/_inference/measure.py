@@ -299,9 +299,8 @@ class Measure(ABC):
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         ranking = rank(rows, bins, scored=self.scored, at=self.calibration)
-        sized = self.valued(ranking).with_columns(sizes(POSITIVES, NEGATIVES))
-        found = sized.select("segment", "n", "n_pos", "prevalence", "status", "estimate")
-        return ranking.segments.with_keys(ranking.with_dropped(found))
+        sized = self.valued(ranking).select("segment", *sizes(POSITIVES, NEGATIVES), "estimate")
+        return ranking.segments.with_keys(ranking.with_dropped(sized))
 
     @property
     def chance(self) -> pl.Expr:

@@ -203,11 +203,8 @@ class BesideRate(MeanLoss):
         return "brier" if self._is_skill else "mean_score"
 
     def beside_rate(self, table: Any, of: measure.Dialect) -> Any:
-        rows, mean, names = (
-            of.lib.col("rows"),
-            of.lib.col("estimate"),
-            ("on_positive", "on_negative"),
-        )
+        rows, mean = of.cols("rows", "estimate")
+        names = ("on_positive", "on_negative")
         p, q = of.cols("share_of_positives", "share_of_negatives")
         of_rate = zip(names, (q / rows, -p / rows), strict=True)
         if self._is_skill:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -30,18 +30,18 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
             {"about": answer.about, "text": answer.text, "reasons": answer.reasons}
             for answer in told
         ],
-        "scorecard": _records(found, found.scorecard),
+        "scorecard": _records(keys, found.scorecard),
         "models": found.of_models.to_dicts(),
-        "differences": _records(found, found.differences),
-        "against_others": _records(found, found.against_others),
+        "differences": _records(keys, found.differences),
+        "against_others": _records(keys, found.against_others),
         "heterogeneity": [_with_ends(row, found.keys) for row in found.heterogeneity.to_dicts()],
-        "over_time": [] if ordered is None else _records(ordered, ordered.watched),
+        "over_time": [] if ordered is None else _records(_keys_of(ordered), ordered.watched),
         "shown": {
             "segments": [keys[number] for number in found.shown],
             "judged_by": None if found.shows_all else found.best,
         },
-        "curves": _lines(found, found.curves),
-        "thresholds": _lines(found, found.thresholds),
+        "curves": _lines(keys, found.curves, found.models),
+        "thresholds": _lines(keys, found.thresholds, found.models),
         "budgets": found.budgets.select(_OF_BUDGET).to_dicts(),
     }
 
@@ -76,7 +76,10 @@ def _with_ends(row: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     return row
 
 
-def _keys_of(found: Evaluation) -> dict[int | None, dict[str, Any] | None]:
+_Keys: TypeAlias = dict[int | None, dict[str, Any] | None]
+
+
+def _keys_of(found: Evaluation) -> _Keys:
     """Return the caller's keys of each segment, by its number; none of all rows."""
     rows = found.segments.drop("name").iter_rows()
     return {None: None} | {
@@ -84,17 +87,15 @@ def _keys_of(found: Evaluation) -> dict[int | None, dict[str, Any] | None]:
     }
 
 
-def _records(found: Evaluation, table: pl.DataFrame) -> list[dict[str, Any]]:
-    keys = _keys_of(found)
+def _records(keys: _Keys, table: pl.DataFrame) -> list[dict[str, Any]]:
     return [row | {"segment": keys[row["segment"]]} for row in table.to_dicts()]
 
 
-def _lines(found: Evaluation, points: pl.DataFrame) -> list[dict[str, Any]]:
+def _lines(keys: _Keys, points: pl.DataFrame, models: Sequence[str]) -> list[dict[str, Any]]:
     """Return a record for each model and segment, with a list for each column."""
-    keys = _keys_of(found)
     return [
         {"model": model, "segment": keys[segment], **part.to_dict(as_series=False)}
-        for (model, segment), part in lines_of(points, found.models)
+        for (model, segment), part in lines_of(points, models)
     ]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.areas import growing
 from frame_prc._curves.calibration import SCALE, SCALES, deployed_share, scales_of
 from frame_prc._curves.curve import AT_RECALL, CURVE, Counts
 from frame_prc._curves.logit_intervals import (
@@ -27,7 +28,6 @@ from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, status_of
 from frame_prc._lazy import aggregated, in_order, join, left_join, mean_in_order, over
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import HITS, running
 from frame_prc._request.specs import Calibration, Draws
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
@@ -164,8 +164,7 @@ class RecallGrid(Table):
 
 
 def _hits(ranking: Ranking) -> pl.LazyFrame:
-    hits = running(ranking, HITS).filter(ranking.retrieved())
-    return hits.filter((_TP.shift(1) < _TP) & ~pl.col("opens"))
+    return growing(ranking, ["step"]).filter(~pl.col("opens"))
 
 
 # --- reliability -------------------------------------------------------------------------------

@@ -160,8 +160,8 @@ class Summary(Table):
             segments = rows.once(self._with_shrunken(segments, rows))
         table = self._with_overall(segments, rows) if self.overall else segments
         for measure in self._others:
-            errors, limits = self._limits_of(measure.name)[:1], self._limits_of(measure.name)[1:]
-            values, lengths = measure.values(measure.name, *limits), measure.lengths(*errors)
+            own = self._limits_of(measure.name)
+            values, lengths = measure.values(measure.name, *own[1:]), measure.lengths(*own[:1])
             table = table.with_columns(values + lengths)
         return table if self.interval is None else with_few_scores(table, rows)
 
@@ -226,9 +226,8 @@ class Summary(Table):
             if self._shows(CALIBRATED) and CALIBRATED not in self.unasked:
                 few = pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives")
                 table = table.with_columns(few)
-            clustered = rows.clustered
             table = intervals.with_interval(
-                table, self.interval, of=AVERAGE_PRECISION, clustered=clustered
+                table, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered
             )
             # Without other working columns, whose dtypes vary between rankings.
             working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]

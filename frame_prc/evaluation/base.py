@@ -254,24 +254,22 @@ class Evaluated(Generic[FrameT]):
         self,
         make: Callable[[Request, str | None], Table],
         baseline: str | None,
-        *,
-        details: bool = True,
-        limits: bool = True,
+        **shown: bool,
     ) -> FrameT:
         """Return the table that ``make`` makes from a request with the models, and the baseline."""
         asked = self._request
         if asked.model is not None:
-            return self._table_by_model(make, baseline, details=details, limits=limits)
+            return self._table_by_model(make, baseline, **shown)
         wide = replace(asked, side_by_side=True)
-        return self._table(make(asked, baseline), wide, details=details, limits=limits)
+        return self._table(make(asked, baseline), wide, **shown)
 
     def _table_by_model(
         self,
         make: Callable[[Request, str | None], Table],
         baseline: str | None,
         *,
-        details: bool,
-        limits: bool,
+        details: bool = True,
+        limits: bool = True,
     ) -> FrameT:
         """Return the table that compares the models of long data, each with rows of its own.
 
