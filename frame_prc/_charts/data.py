@@ -17,6 +17,7 @@ from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
 from frame_prc._ranking.ranking import count_bins
 from frame_prc._ranking.running_sums import CLUSTER_SUMS
+from frame_prc._ranking.sorted_rows import sorted_numbers
 from frame_prc._request import specs
 from frame_prc._request.options import compared_at
 from frame_prc._request.roles import request
@@ -149,8 +150,9 @@ class Segments:
     @cached_property
     def finite_scores(self) -> pl.Series:
         scores = self.given.used().select(pl.col("score").cast(pl.Float64)).collect()["score"]
-        # Sorted first: the others of sorted numbers are told apart from their neighbours.
-        return scores.filter(scores.is_finite()).sort().unique().sort()
+        ordered = sorted_numbers(scores.filter(scores.is_finite())).set_sorted()
+        # The others of sorted numbers are told apart from their neighbours.
+        return ordered.unique().sort()
 
     def of(self, table: Table) -> pl.DataFrame:
         return self._numbered(table, self.given)

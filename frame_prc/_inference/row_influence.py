@@ -71,7 +71,10 @@ class RowInfluence:
     def in_ranking_order(self, place: int) -> pl.LazyFrame:
         """Return the number, the class, the segment and the influence of each row that counts."""
         ranking, table = self.ranking, _of_rows_after(self.steps, self.measure)
-        steps = _with_steps(ranking, self.measure)
+        what = "steps of rows", self.measure.points.only_hits
+        steps = ranking.keep_points(
+            what, lambda: ranking.rows.once(_with_steps(ranking, self.measure))
+        )
         ranked = gathered(steps, "step", table, at_once=ranking.rows.many_in_memory)
         segment = pl.col("segment").set_sorted().alias(f"segment_{place}")
         return ranked.with_columns(ranking.key.unpacked()).select(

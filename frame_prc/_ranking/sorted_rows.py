@@ -41,11 +41,12 @@ def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
     # Only rows that the checks refuse have no key.
     if found.width > 1 or keys.is_empty() or keys.has_nulls():
         return found.sort("rank_key", maintain_order=True)
-    return sorted_integers(keys).to_frame()
+    return sorted_numbers(keys).to_frame()
 
 
-def sorted_integers(keys: pl.Series) -> pl.Series:
-    is_fast = keys.dtype == pl.UInt64 and len(keys) > _TRIED and numpy_is_faster()
+def sorted_numbers(keys: pl.Series) -> pl.Series:
+    """Return sorted keys, or scores without NaN."""
+    is_fast = keys.dtype in (pl.UInt64, pl.Float64) and len(keys) > _TRIED and numpy_is_faster()
     return sorted_by_numpy(keys) if is_fast else keys.rechunk().sort()
 
 
@@ -192,7 +193,7 @@ def sorted_with_rows(
         return None
     extra = pl.concat(extra_rows(segments, narrow)).collect().to_series()
     ordered = _told_apart(
-        sorted_integers(pl.concat([keys, extra])), values["score"], narrow, key.scale
+        sorted_numbers(pl.concat([keys, extra])), values["score"], narrow, key.scale
     )
     if ordered is None:
         return None
@@ -241,7 +242,7 @@ def _told_apart(
             ties = ordered.to_frame().lazy().select(key.tie()).collect().to_series()
             if not ties.is_sorted():
                 return None
-            ordered = sorted_integers(ordered)
+            ordered = sorted_numbers(ordered)
     return None
 
 
