@@ -11,12 +11,10 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
 from frame_prc._curves.curve import Curve, CurveFrame, Extras, read_curve
-from frame_prc._curves.logit_intervals import BELIEVED, limits_of_share, moments_of_clusters
+from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._execution import has_numpy
 from frame_prc._inference.areas import ROC_AUC
 from frame_prc._lazy import key_names, left_join
-from frame_prc._ranking.ranking import count_bins
-from frame_prc._ranking.running_sums import CLUSTER_SUMS
 from frame_prc._ranking.sorted_rows import sorted_numbers
 from frame_prc._request import specs
 from frame_prc._request.options import compared_at
@@ -119,12 +117,10 @@ class Segments:
         models = [pl.col("key_0").cast(pl.Enum(self.models))] if self.models else []
         return self.table.with_columns(models)
 
-    def curves(
-        self, keep: specs.Keep, level: float | None = None, bins: Bins | None = None
-    ) -> pl.DataFrame:
-        start, used_at = self.start if bins is None else None, self.used_at
+    def curves(self, keep: specs.Keep, level: float | None = None) -> pl.DataFrame:
+        used_at = self.used_at
         extras = Extras(level=level, calibration=used_at, deploys=used_at is not None)
-        return self.of(Curve(start, keep, bins, extras)).drop_nulls("recall")
+        return self.of(Curve(self.start, keep, extras=extras)).drop_nulls("recall")
 
     @property
     def used_at(self) -> specs.Calibration | None:
@@ -135,8 +131,6 @@ class Segments:
         return self.of(OperatingPoints(targets, calibration=self.used_at))
 
     def at_thresholds(self, bins: Bins, level: float | None = None) -> pl.DataFrame:
-        if level is not None and self.cluster is not None:
-            return self.curves("all", level, bins)
         thresholds = bins.of(self.given.score_dtype).thresholds
         targets = [
             specs.Target("threshold", value) for value in thresholds[:: 1 if bins.ascending else -1]
@@ -306,12 +300,9 @@ def has_models(keys: Sequence[str]) -> bool:
 
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 
-_POS, _HITS, _ALL = map(pl.col, ("pos", "hits", "positives_of_cluster"))
-_SQUARED, _WITH_ALL, _ALL_SQUARED = map(pl.col, ("squared", "with_all", "all_squared"))
-
 
 def points_with_limits(found: Segments, bins: Bins, level: float) -> pl.DataFrame:
-    """Return the points at thresholds, with the limits of precision and recall in clusters too.
+    """Return the points at thresholds, with the limits of precision and recall.
 
     They are those of ``operating_points(threshold=..., ci=...)``, and null for sums of weights, and
     for weights in clusters.
@@ -320,49 +311,4 @@ def points_with_limits(found: Segments, bins: Bins, level: float) -> pl.DataFram
     if columns.weighted and (columns.aggregated or found.cluster is not None):
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in LIMITS]
         return found.at_thresholds(bins).with_columns(unknown)
-    points = found.at_thresholds(bins, level)
-    if found.cluster is None:
-        return points
-    # Of the positives, those that are missed are what false positives are of the rows retrieved.
-    sides = _with_sums(points.with_columns(fp="fn"), found, bins)
-    limits = limits_of_share(pl.col("tp"), pl.col("fp"), level, moments_of_clusters())
-    return points.hstack(sides.select(**{f"recall_{end}": one for end, one in limits.items()}))
-
-
-def _with_sums(points: pl.DataFrame, found: Segments, bins: Bins) -> pl.DataFrame:
-    """Add the sums over clusters of their hits and misses among the positives.
-
-    With P positives in a cluster of which h are hits, h^2 and h * P grow at the thresholds that the
-    cluster has positives at, and h * (P - h) and (P - h)^2 follow from their sums.
-    """
-    level = (pl.col("threshold").rank("dense") - 1).cast(pl.UInt32)
-    added, totals = _growth(found, bins)
-    numbered = left_join(points.with_columns(level=level), added, ["line", "level"])
-    joined = left_join(numbered, totals, ["line"])
-    running = [name.fill_null(0).cum_sum().over("line") for name in (_SQUARED, _WITH_ALL)]
-    sums = (
-        _SQUARED,
-        _WITH_ALL - _SQUARED,
-        _ALL_SQUARED - 2 * _WITH_ALL + _SQUARED,
-    )
-    named = [value.alias(name) for name, value in zip(CLUSTER_SUMS, sums, strict=True)]
-    return joined.with_columns(running).with_columns(named)
-
-
-def _growth(found: Segments, bins: Bins) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return what each threshold of a line adds to the sums, and the sum of P^2 of each line."""
-    keys = found.given.keys
-    counted = count_bins(found.given, bins, clusters=True).frame
-    # Rows in no bin have no level: no threshold retrieves them.
-    placed = counted.filter(_POS > 0).collect().rename({"score": "level"})
-    lines = left_join(placed, found.table.select("line", *keys), keys)
-    cluster = ["line", "cluster"]
-    in_order = lines.sort("level", descending=not bins.ascending, nulls_last=True)
-    growing = in_order.with_columns(
-        hits=_POS.cum_sum().over(cluster), positives_of_cluster=_POS.sum().over(cluster)
-    )
-    added = growing.group_by("line", "level").agg(
-        squared=(_POS * (2 * _HITS - _POS)).sum(), with_all=(_POS * _ALL).sum()
-    )
-    each = growing.unique(cluster, keep="any")
-    return added, each.group_by("line").agg(all_squared=(_ALL * _ALL).sum())
+    return found.at_thresholds(bins, level)

@@ -19,6 +19,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._formulas import (
     addable,
     calibrated_precision,
+    normal_quantile,
     odds_ratio,
     precision,
     precision_gain,
@@ -121,7 +122,7 @@ class Extras:
         if self.calibration is not None:
             columns[calibrated] = _calibrated()
         if self.level is not None:
-            moments = moments_of_clusters() if clusters else None
+            moments = list(map(pl.col, MOMENTS)) if clusters else None
             limits = limits_of_share(_TP, _FP, self.level, moments)
             columns |= {f"precision_{end}": limit for end, limit in limits.items()}
             if self.calibration is not None:
@@ -162,6 +163,8 @@ class Curve(Table):
         has_start = self.start is not None
         frame = _with_rates(points(ranking, self.keep), self.start)
         frame = self.extras.referred(frame, ranking)
+        if clusters and self.extras.level is not None:
+            frame = moments_of_clusters(frame, normal_quantile(self.extras.level))
         frame = frame.with_columns(**self.extras.columns(clusters=clusters))
         if isinstance(self.keep, int):
             # A start point that is not shown does not count.

@@ -184,13 +184,13 @@ _TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
 _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
 
 
-def moments_of_clusters() -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Return the variance of the precision, and the effective numbers of clusters and of trials."""
-    sizes = _TP_SQUARED + 2 * _TP_TIMES_FP + _FP_SQUARED  # the sum of Q_c^2
+def moments_of_clusters(points: pl.LazyFrame, z: float) -> pl.LazyFrame:
+    """Add ``MOMENTS`` and a ``share`` to points with ``CLUSTER_SUMS``, which are integers."""
     total = _RETRIEVED.cast(pl.Float64)
-    variance, units = _spread() / total**4, total / sizes * total
-    as_rows = _TP * _FP / total**2 / variance
-    return variance, units, pl.max_horizontal(pl.min_horizontal(as_rows, total), units)
+    sizes = _TP_SQUARED + 2 * _TP_TIMES_FP + _FP_SQUARED  # the sum of Q_c^2
+    of_rows = {"rows": _RETRIEVED, "tp_squares": _TP, "fp_squares": _FP, "unseen": pl.lit(1.0)}
+    sums = points.with_columns(**of_rows, sizes=sizes / total / total, spread=_spread() / total**4)
+    return with_moments(sums, z)
 
 
 def sums_of_units(units: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -31,6 +31,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 # Draws per block of replicates: about what fits a processor's cache.
 _BLOCK = 2**18
+_POINTS = 2**15  # of the replicates that are looked at together
 # A binomial draw for a cell takes about as long as this many draws of single rows.
 _ROWS_PER_BINOMIAL = 8
 # With fewer rows, one count of a whole block is faster than one count per replicate.
@@ -238,8 +239,7 @@ class Class:
         return sums[:, self.ends], sums[:, -1]
 
 
-@dataclass(frozen=True)
-class Curves:
+class Curves(NamedTuple):
     """Points of curves, at the scores that have positives or at all: one row per replicate."""
 
     tp: Floats
@@ -346,14 +346,19 @@ class Sample:
         return dict(zip(SUMS, (rows, *squares, unseen), strict=True))
 
     def replicates(self, resampling: Draws) -> Iterator[Curves]:
-        """Yield curves in blocks; memory holds one block."""
+        """Yield curves in blocks; memory holds the rows of one, and its points."""
         # The same seed for each segment: its result does not depend on the others.
         random, total = np.random.default_rng(resampling.seed), resampling.replicates
         sizes = np.concatenate([self.positive.sizes, self.negative.sizes])
         block = max(1, _BLOCK // min(int(sizes.sum()), _ROWS_PER_BINOMIAL * len(sizes)))
-        for first in range(0, total, block):
-            number = min(block, total - first)
-            yield self._curves(*self._draw(random, number, stratified=resampling.stratified))
+        # Where points are fewer than rows, to look at those of each block takes longer than draws.
+        together = max(1, _POINTS // (len(self.positive.ends) + 1) // block) * block
+        for first in range(0, total, together):
+            last = min(first + together, total)
+            numbers = [min(block, last - at) for at in range(first, last, block)]
+            drawn = (self._draw(random, n, stratified=resampling.stratified) for n in numbers)
+            curves = [self._curves(*classes) for classes in drawn]
+            yield Curves(*map(np.concatenate, zip(*curves, strict=True)))
 
     def _draw(
         self, random: np.random.Generator, number: int, *, stratified: bool
@@ -361,7 +366,7 @@ class Sample:
         classes = [self.positive, self.negative]
         if self.n_clusters:
             times = _drawn_evenly(random, self.n_clusters, number)
-            return [times[:, half.clusters] * half.sizes for half in classes]
+            return [times.take(half.clusters, axis=1) * half.sizes for half in classes]
         if stratified:
             return [_drawn(random, half.sizes, number) for half in classes]
         drawn = _drawn(random, np.concatenate([half.sizes for half in classes]), number)

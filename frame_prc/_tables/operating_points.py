@@ -40,6 +40,7 @@ from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.estimates import Estimates, with_few_scores
 from frame_prc._inference.intervals import check_drawable, status_of
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.running_sums import CLUSTER_SUMS
 from frame_prc._request.specs import Calibration, Draws, Interval, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -190,7 +191,8 @@ class OperatingPoints(Table):
             if target.criterion != "threshold"
         }
         has_given = len(chosen_here) < len(self.targets) or self.given is not None
-        several = self._parts(ranking)
+        is_counted = _are_counted(ranking.rows, scales)
+        several = [pl.lit(value=True)] if is_counted else self._parts(ranking)
         in_turn = len(several) > 1 and ranking.rows.in_memory
         once = _computed if in_turn else lazy.cached
         table, scales = once(table), None if scales is None else once(scales)
@@ -278,6 +280,12 @@ def _trials(
             rate: points.select(*_ROW, "held", "tp", pl.col(miss).alias("fp"), share=pl.lit(1.0))
             for rate, miss in wrong.items()
         }
+    if _are_counted(ranking.rows, scales):
+        held, on = points.select(*_ROW, "held"), list(_ROW)
+        return {
+            rate: lazy.join(held, _with_moments(sums, z), on=on, how="left")
+            for rate, sums in _sums_of_clusters(points, ranking).items()
+        }
     units = _units(points, ranking)
     units = lazy.cached(units if scales is None else _of_sample(units, scales))
     held, clustered = points.select(*_ROW, "held"), ranking.rows.clustered
@@ -308,6 +316,16 @@ def _trials(
         )
         of_units[rate] = lazy.join(held, known, on=on, how="left")
     return of_units
+
+
+def _are_counted(rows: Rows, scales: pl.LazyFrame | None) -> bool:
+    """Return whether limits are made of sums over clusters that hold integers."""
+    return rows.clustered and not rows.columns.weighted and scales is None
+
+
+def _with_moments(sums: pl.LazyFrame, z: float) -> pl.LazyFrame:
+    found = logit_intervals.moments_of_clusters(sums, z)
+    return found.select(*_ROW, "tp", "fp", "share", *logit_intervals.MOMENTS)
 
 
 def _of_others() -> list[pl.Expr]:
@@ -351,14 +369,9 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     The thresholds of a segment are steps: a row is retrieved at the first that reaches it and
     later.
     """
-    rows = ranking.rows
-    unit = ["segment", "cluster"] if rows.clustered else ["segment"]
-    known = points.filter(pl.col("at").is_not_null())
-    at = known.select(*_ROW, at=along_ranking(pl.col("at"), ranking))
-    step = pl.col("at").rank("dense").over("segment").cast(pl.UInt32)
-    at = lazy.cached(at.with_columns(step=step))
-    steps = at.select("segment", "step", "at").unique()
-    cells = lazy.cached(_cells(steps, ranking, unit))
+    unit = _unit(ranking.rows)
+    at, steps, placed = _in_steps(points, ranking)
+    cells = lazy.cached(_cells(placed, unit))
     never = steps.select("segment", step=pl.lit(_NEVER, pl.UInt32)).unique()
     every = lazy.concat([steps.select("segment", "step"), never])
     grid = lazy.join(cells.select(unit).unique(), every, on="segment")
@@ -377,14 +390,30 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     return lazy.segment_join(found, _unseen(cells))
 
 
-def _cells(steps: pl.LazyFrame, ranking: Ranking, unit: Sequence[str]) -> pl.LazyFrame:
+def _in_steps(
+    points: pl.LazyFrame, ranking: Ranking
+) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
+    """Return the step of each point, those of each segment, and the step of each row."""
     rows = ranking.rows
-    weighted = ranking.segments.numbered(rows.used()).select(
-        *unit, "truth", at=along_ranking(pl.col("score"), ranking), weight=rows.weight
+    known = points.filter(pl.col("at").is_not_null())
+    at = known.select(*_ROW, at=along_ranking(pl.col("at"), ranking))
+    step = pl.col("at").rank("dense").over("segment").cast(pl.UInt32)
+    at = lazy.cached(at.with_columns(step=step))
+    steps = at.select("segment", "step", "at").unique()
+    scored = ranking.segments.numbered(rows.used()).select(
+        *_unit(rows), "truth", at=along_ranking(pl.col("score"), ranking), weight=rows.weight
     )
-    placed = weighted.sort("at").join_asof(
+    placed = scored.sort("at").join_asof(
         steps.sort("at"), on="at", by="segment", strategy="forward", check_sortedness=False
     )
+    return at, steps, placed.with_columns(pl.col("step").fill_null(_NEVER))
+
+
+def _unit(rows: Rows) -> list[str]:
+    return ["segment", "cluster"] if rows.clustered else ["segment"]
+
+
+def _cells(placed: pl.LazyFrame, unit: Sequence[str]) -> pl.LazyFrame:
     weight = pl.col("weight")
     sums: dict[str, pl.Expr] = {}
     for of, is_one in {"pos": pl.col("truth"), "neg": ~pl.col("truth")}.items():
@@ -392,7 +421,7 @@ def _cells(steps: pl.LazyFrame, ranking: Ranking, unit: Sequence[str]) -> pl.Laz
         # Sorted, so that no sum depends on the order of the rows.
         sums |= {of: lazy.in_order(own.sort()), f"{of}_squares": lazy.in_order((own**2).sort())}
         sums[f"{of}_rows"] = (own > 0).sum()
-    return placed.group_by(*unit, pl.col("step").fill_null(_NEVER)).agg(**sums)
+    return placed.group_by(*unit, "step").agg(**sums)
 
 
 def _unseen(cells: pl.LazyFrame) -> pl.LazyFrame:
@@ -402,6 +431,47 @@ def _unseen(cells: pl.LazyFrame) -> pl.LazyFrame:
         )
         for of, miss in (("neg", "fp"), ("pos", "fn"))
     )
+
+
+def _sums_of_clusters(points: pl.LazyFrame, ranking: Ranking) -> dict[str, pl.LazyFrame]:
+    """Return the sums over clusters that the moments of precision and of recall are made of.
+
+    They grow only at the thresholds that a cluster has rows at: it is not looked at for others.
+    """
+    unit, step = _unit(ranking.rows), ["segment", "step"]
+    at, steps, placed = _in_steps(points, ranking)
+    counts = {"pos": pl.col("truth").sum(), "neg": (~pl.col("truth")).sum()}
+    cells = placed.group_by(*unit, "step").agg(
+        n.cast(pl.Int64).alias(of) for of, n in counts.items()
+    )
+    pos, neg = pl.col("pos"), pl.col("neg")
+    found = {"tp": pos.cum_sum(), "fp": neg.cum_sum(), "all": pos.sum()}
+    growing = cells.sort("step").with_columns(one.over(unit).alias(n) for n, one in found.items())
+    tp, fp = pl.col("tp"), pl.col("fp")
+    added = {
+        "tp_squared": pos * (2 * tp - pos),
+        "tp_times_fp": tp * fp - (tp - pos) * (fp - neg),
+        "fp_squared": neg * (2 * fp - neg),
+        "tp_times_all": pos * pl.col("all"),
+    }
+    unmoved = steps.select(*step, **dict.fromkeys(added, pl.lit(0, pl.Int64)))
+    each = lazy.concat([unmoved, growing.select(*step, **added)]).group_by(step)
+    grown = each.agg(pl.col(*added).sum()).sort(step)
+    sums = grown.with_columns(
+        pl.col(*added).cum_sum().over("segment"),
+        all_squared=pl.col("tp_times_all").sum().over("segment"),
+    )
+    counted = lazy.join(points.select(*_ROW, "tp", "fp", "fn"), at, on=list(_ROW))
+    known = lazy.cached(lazy.join(counted, sums, on=step))
+    hits, both = pl.col("tp_squared"), pl.col("tp_times_all")
+    of_positives = (both - hits, pl.col("all_squared") - 2 * both + hits)
+    missed = dict(zip(CLUSTER_SUMS[1:], of_positives, strict=True))
+    return {
+        "precision": known.filter(_TP + _FP > 0).select(*_ROW, "tp", "fp", *CLUSTER_SUMS),
+        "recall": known.filter(_TP + _FN > 0).select(
+            *_ROW, "tp", CLUSTER_SUMS[0], fp="fn", **missed
+        ),
+    }
 
 
 # --- given thresholds ----------------------------------------------------------------------------
