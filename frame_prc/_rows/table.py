@@ -18,6 +18,15 @@ from frame_prc._rows.rules import probability_rules
 _ENDS = ("_low", "_high")
 
 
+class _Detail(str):
+    __slots__ = ()
+
+
+def details(*names: str, when: bool = True) -> tuple[str, ...]:
+    """Mark columns as those that only ``details=True`` shows."""
+    return tuple(map(_Detail, names)) if when else names
+
+
 class Table(ABC):
     """A result with rows per segment; of each verb a frozen dataclass of its options."""
 
@@ -33,12 +42,12 @@ class Table(ABC):
     @property
     @abstractmethod
     def outputs(self) -> Sequence[str]:
-        """The columns after the keys, in order."""
+        """The columns after the keys, in order; some are marked as :func:`details`."""
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return ()
+        return {name for name in self.outputs if isinstance(name, _Detail)}
 
     @property
     def within(self) -> str | None:

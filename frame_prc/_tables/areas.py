@@ -9,7 +9,6 @@ import polars as pl
 
 from frame_prc._curves.areas import (
     AVERAGE_PRECISION,
-    SIZES,
     TIE_BOUNDS,
     AreaSpec,
     kept_of,
@@ -27,12 +26,15 @@ from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Draws, Interval, Top
 from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details
 
 CLASSES = [
     pl.col("n_pos").alias("positives"),
     (pl.col("n") - pl.col("n_pos")).alias("negatives"),
 ]
+
+_COUNTS = ("n", "n_pos", *details("prevalence"))
+_INTERVAL = (*details("n_effective", INTERVAL[0]), *INTERVAL[1:])
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,6 @@ class AveragePrecision(Table):
     chance: bool = False
     calibration: Calibration | None = None
     top: Top | None = None
-    hidden = ("prevalence", "n_effective", "std_error")
     runs_inside = True
 
     def only_in_polars(self) -> Mapping[str, bool]:
@@ -56,11 +57,11 @@ class AveragePrecision(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        interval = () if self.interval is None else ("n_effective", *INTERVAL)
+        interval = () if self.interval is None else _INTERVAL
         bounds = TIE_BOUNDS if self.bounds else ()
         chance = (RANDOM,) if self.chance else ()
         area = (AVERAGE_PRECISION,) if self.calibration is None else (REFERENCE, CALIBRATED)
-        return (*SIZES, *area, *interval, *bounds, "status", *chance)
+        return (*_COUNTS, *area, *interval, *bounds, "status", *chance)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         if self.interval is not None:
@@ -141,14 +142,13 @@ class Areas(Table):
     calibration: Calibration | None = None
     interval: Interval | None = None
     chance: bool = False
-    hidden = ("prevalence", "n_effective", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
-        interval = () if self.interval is None else ("n_effective", *INTERVAL)
+        interval = () if self.interval is None else _INTERVAL
         chance = (RANDOM,) if self.chance else ()
         kept = kept_of(self.calibration)
-        return (*SIZES, *kept, "method", "auc", *interval, *chance, "status")
+        return (*_COUNTS, *kept, "method", "auc", *interval, *chance, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         resampling = None if self.interval is None else self.interval.resampling

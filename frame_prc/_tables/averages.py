@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -29,8 +29,8 @@ from frame_prc._request.specs import Adjust, Draws, How, Interval, Measured, Top
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, of_model, side_by_side
-from frame_prc._rows.table import Table
-from frame_prc._tables.compare import adjusted, hidden_of_test
+from frame_prc._rows.table import Table, details
+from frame_prc._tables.compare import DETAILED_INTERVAL, adjusted, p_values_of
 
 SEGMENTS = "n_segments"
 
@@ -55,14 +55,10 @@ class Averages(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        interval = () if self.interval is None else INTERVAL
-        segments = () if self.how == "micro" else (SEGMENTS, UNDEFINED)
-        return (*segments, *SIZES, self.measured.name, *interval, "status")
-
-    @property
-    def hidden(self) -> Collection[str]:
-        sizes = ("prevalence",) if self.how == "micro" else SIZES
-        return (UNDEFINED, *sizes, "std_error")
+        interval = () if self.interval is None else DETAILED_INTERVAL
+        segments = (SEGMENTS, *details(UNDEFINED, *SIZES[:2]))
+        counts = SIZES[:2] if self.how == "micro" else segments
+        return (*counts, *details("prevalence"), self.measured.name, *interval, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         check_over(rows.columns, self.over)
@@ -176,14 +172,10 @@ class PairedDifferences(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        adjusted = ("p_adjusted",) if self.adjust else ()
         measure = () if self.measured.is_usual else ("measure",)
-        test = (*_AREAS, "difference", *measure, *INTERVAL, "p_value")
-        return (*_MODELS, *_COUNTS, *test, *adjusted, "status")
-
-    @property
-    def hidden(self) -> Collection[str]:
-        return (UNDEFINED, *hidden_of_test(self.adjust))
+        areas = details(UNDEFINED, *_AREAS)
+        test = ("difference", *measure, *DETAILED_INTERVAL, *p_values_of(self.adjust))
+        return (*_MODELS, SEGMENTS, *areas, *test, "status")
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -19,14 +19,13 @@ from frame_prc._lazy import concat, left_join, over
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Adjust, Comparison, Draws, Measured
 from frame_prc._rows.rows import Rows, side_by_side
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details
 from frame_prc._tables.areas import AveragePrecision
 from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
 _RATIO = "ratio"
-_HIDDEN = ("n", "n_pos", "prevalence_a", "prevalence_b", REFERENCE, "value_a", "value_b")
-_PREVALENCES = ("prevalence_a", "prevalence_b")
+DETAILED_INTERVAL = (*details(INTERVAL[0]), *INTERVAL[1:])
 
 _VALUE_A, _VALUE_B, _SHORTFALL_A, _SHORTFALL_B = (
     pl.col(n) for n in ("value_a", "value_b", "shortfall_a", "shortfall_b")
@@ -58,30 +57,25 @@ class Differences(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        sizes, reference = ("n", "n_pos"), (REFERENCE,) if self._calibrated else ()
-        adjusted = ("p_adjusted", *_ADJUSTED_LIMITS) if self.comparison.adjust else ()
-        first: Sequence[str] = ("measure",)
-        middle: Sequence[str] = ()
-        if self.comparison.against is not None:
-            shown = ("reference", *first, *sizes, *_PREVALENCES, *reference)
-        else:
-            if not self.comparison.beside:
-                # In a table with a key, Polars leaves out the middle one of nine columns.
-                is_plain = self.comparison.measured == Measured()
-                first, middle = (), () if is_plain else ("measure",)
-            shown = ("model", "baseline", *first, *sizes, *reference)
-        judged = () if self.comparison.margin is None else ("p_margin", "conclusion")
-        test = ("value_a", "value_b", self.comparison.scale, *middle, *INTERVAL, "p_value")
-        return (*shown, *test, *adjusted, *judged, "status")
-
-    @property
-    def hidden(self) -> Collection[str]:
-        judged = () if self.comparison.margin is None else ("p_value", "p_adjusted", "p_margin")
-        is_usual = all(one.measured.is_usual for one in self.comparison.each)
-        measure = ("measure",) if is_usual and not self.comparison.beside else ()
+        asked = self.comparison
+        judges, several = asked.margin is not None, bool(asked.beside)
+        between, reference = asked.against is None, (REFERENCE,) if self._calibrated else ()
+        pair = ("model", "baseline") if between else ("reference",)
+        measure = details("measure", when=asked.measured.is_usual and not several)
+        # In a table with a key, Polars leaves out the middle one of nine columns.
+        first, middle = (measure, ()) if several or not between else ((), measure)
+        if between and asked.measured == Measured() and not several:
+            middle = ()
+        prevalences = () if between else ("prevalence_a", "prevalence_b")
+        values = details("n", "n_pos", *prevalences, *reference, "value_a", "value_b")
         # A conclusion from adjusted p-values stands beside the limits that agree with it.
-        limits = INTERVAL[1:] if judged and self.comparison.adjust else _ADJUSTED_LIMITS
-        return (*hidden_of_test(self.comparison.adjust), *limits, *judged, *measure)
+        adjusts = asked.adjust is not None
+        limits = details(*INTERVAL[1:], when=judges and adjusts)
+        test = (asked.scale, *middle, *details("std_error"), *limits)
+        p_values = details(*p_values_of(asked.adjust), when=judges)
+        adjusted = details(*_ADJUSTED_LIMITS, when=not judges) if adjusts else ()
+        judged = (*details("p_margin"), "conclusion") if judges else ()
+        return (*pair, *first, *values, *test, *p_values, *adjusted, *judged, "status")
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
@@ -215,8 +209,8 @@ def _is_mirrored(rows: Rows, comparison: Comparison) -> pl.Expr:
     return over(counted[against], rows.model_keys) == 2  # noqa: PLR2004
 
 
-def hidden_of_test(adjust: Adjust | None) -> Collection[str]:
-    return (*_HIDDEN, "std_error", *(() if adjust is None else ("p_value",)))
+def p_values_of(adjust: Adjust | None) -> Sequence[str]:
+    return ("p_value",) if adjust is None else (*details("p_value"), "p_adjusted")
 
 
 # --- tests ---------------------------------------------------------------------------------
@@ -360,8 +354,6 @@ def adjusted(
 
 # --- each segment and random orders of its labels ----------------------------------------------
 
-_COLUMNS = ("reference", "n", "n_pos", "value_a", "value_b", "difference", "p_value")
-
 
 @dataclass(frozen=True)
 class ChanceTests(Table):
@@ -370,11 +362,8 @@ class ChanceTests(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        return (*_COLUMNS, *(("p_adjusted",) if self.adjust else ()), "status")
-
-    @property
-    def hidden(self) -> Collection[str]:
-        return hidden_of_test(self.adjust)
+        values = details("n", "n_pos", "value_a", "value_b")
+        return ("reference", *values, "difference", *p_values_of(self.adjust), "status")
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:

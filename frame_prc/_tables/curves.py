@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -32,7 +32,7 @@ from frame_prc._request.specs import Calibration, Draws
 from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details
 from frame_prc._tables.averages import kept_keys, without_key
 
 # With fewer positives beyond a recall, chance decides where it is reached: intervals covered 75 to
@@ -184,14 +184,11 @@ class Reliability(Table):
     quantile: bool = False
     runs_inside = True
     outputs = (
-        "bin_low", "bin_high", "n", "n_pos", "mean_score", "observed", *_RATE, *_ERRORS, "status",
+        "bin_low", *details("bin_high"), "n", *details("n_pos"),
+        "mean_score", "observed", *_RATE, *details(*_ERRORS), "status",
     )  # fmt: skip
     measure_names = ("mean_score",)
     counts_dropped = False  # rows without a score are in no bin
-
-    @property
-    def hidden(self) -> Collection[str]:
-        return ("bin_high", "n_pos", *_ERRORS)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         keys, z = [*rows.keys, _BIN], normal_quantile(self.level)

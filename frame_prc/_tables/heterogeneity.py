@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 
@@ -20,12 +20,13 @@ from frame_prc._lazy import concat, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import PERMUTED, Interval, Measured, SegmentsTest, SegmentsTestUsed
 from frame_prc._rows.rows import DROPPED, Rows
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details
 from frame_prc.exceptions import OptionError
 
-_COUNTS = ("n_segments", "n_left_out", "n_few")
+_COUNTS = ("n_segments", *details("n_left_out", "n_few"))
 _NUMBERS = (
-    "gap", "gap_if_equal", "gap_p_value", "q", "p_value", "i_squared", "tau", "tau_low", "tau_high",
+    "gap", "gap_if_equal", *details("gap_p_value", "q"),
+    "p_value", *details("i_squared", "tau", "tau_low", "tau_high"),
 )  # fmt: skip
 _FEWEST = 2  # segments that can differ
 _AREA, _SHORTFALL = pl.col("estimate"), pl.col("shortfall")
@@ -55,11 +56,13 @@ class Heterogeneity(Table):
     measured: Measured
     level: float = 0.95
     test: SegmentsTest | None = None
-    outputs = (*_COUNTS, "best_value", "worst_value", *_NUMBERS, "test", "status")
-    hidden = (
-        "n_left_out", "n_few", "best_value", "worst_value",
-        "gap_p_value", "q", "i_squared", "tau", "tau_low", "tau_high", "test",
-    )  # fmt: skip
+    outputs = (
+        *_COUNTS,
+        *details("best_value", "worst_value"),
+        *_NUMBERS,
+        *details("test"),
+        "status",
+    )
     counts_dropped = False
     runs_inside = True
 
@@ -371,26 +374,21 @@ class Shrunken(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        asked = _PROBABILITIES if self.below is not None else _PROBABILITIES[:1]
+        worst, *others = _PROBABILITIES
+        asked = (worst,) if self.below is None else (*details(worst), *others)
+        is_usual = self.measured.is_usual
         return (
-            "measure",
-            "n",
-            "n_pos",
-            *self._reference,
+            *details("measure", when=is_usual),
+            *details("n"),
+            *details("n_pos", when=not is_usual),
+            *details(*self._reference),
             "value",
             "shrunk",
             *_LIMITS,
-            _SHARE,
-            *_RANKS,
+            *details(_SHARE, *_RANKS),
             *asked,
             "status",
         )
-
-    @property
-    def hidden(self) -> Collection[str]:
-        beside = () if self.below is None else _PROBABILITIES[:1]
-        one_of = "measure" if self.measured.is_usual else "n_pos"
-        return (one_of, "n", *self._reference, _SHARE, *_RANKS, *beside)
 
     @property
     def _reference(self) -> Sequence[str]:

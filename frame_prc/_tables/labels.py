@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -25,7 +25,7 @@ from frame_prc._inference.row_influence import numbered, with_influences
 from frame_prc._lazy import aggregated, beside, concat, in_order, left_join
 from frame_prc._request.specs import Comparison, Interval, Measured
 from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details
 from frame_prc._tables.compare import Differences
 
 # --- how many rows -----------------------------------------------------------------------------
@@ -116,13 +116,9 @@ class PredictionPowered(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        name = self.measured.name
-        sizes = ("n", "n_pos", UNLABELLED)
-        return (*sizes, name, *INTERVAL, PROXY_WEIGHT, EFFECTIVE_LABELS, "status")
-
-    @property
-    def hidden(self) -> Collection[str]:
-        return (UNLABELLED, PROXY_WEIGHT, "std_error")
+        sizes, error = ("n", "n_pos", *details(UNLABELLED)), details(INTERVAL[0])
+        told = (*details(PROXY_WEIGHT), EFFECTIVE_LABELS)
+        return (*sizes, self.measured.name, *error, *INTERVAL[1:], *told, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         rows.check_no_strata("prediction_powered")

@@ -7,7 +7,7 @@ At another prevalence limits are those of the rows as they are, seen from there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -15,14 +15,12 @@ import polars as pl
 from frame_prc import _lazy as lazy
 from frame_prc._curves import logit_intervals
 from frame_prc._curves.calibration import REFERENCE, SCALE, SCALES, deployed, deployed_share
-from frame_prc._curves.curve import CURVE
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
     COUNTED,
     LIMITS,
     MISSED,
     NEEDED,
-    RATES,
     GivenThresholds,
     along_ranking,
 )
@@ -43,7 +41,7 @@ from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import CLUSTER_SUMS
 from frame_prc._request.specs import Calibration, Draws, Interval, Target
 from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
@@ -67,38 +65,24 @@ class OperatingPoints(Table):
     def outputs(self) -> Sequence[str]:
         costs = any(target.criterion == "cost" for target in self.targets)
         costs = costs or (self.given is not None and self.given.has_costs)
+        has_limits = self.interval is not None
         return (
             "target",
-            "criterion",
-            "target_value",
-            *CURVE,
-            *RATES,
+            *details("criterion", "target_value"),
+            "threshold",
+            *details("tp", "fp", "fn", "tn"),
+            "precision",
+            "recall",
+            *details("fpr", "f_score", "predicted_rate"),
+            # So that a table with intervals is still as wide as a terminal.
+            *details("predicted_count", when=has_limits),
             *(("expected_cost",) if costs else ()),
-            *((REFERENCE,) if self.calibration is not None else ()),
-            *((COUNTED, NEEDED) if self._guarantees else ()),
-            *(LIMITS if self.interval is not None else ()),
+            *(details(REFERENCE) if self.calibration is not None else ()),
+            *((*details(COUNTED), NEEDED) if self._guarantees else ()),
+            *((*LIMITS[:2], *details(*LIMITS[2:])) if has_limits else ()),
             *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",
         )
-
-    @property
-    def hidden(self) -> Collection[str]:
-        always = (
-            "criterion",
-            "target_value",
-            "tp",
-            "fp",
-            "fn",
-            "tn",
-            "fpr",
-            "f_score",
-            "predicted_rate",
-            COUNTED,
-            REFERENCE,
-        )
-        # So that a table with intervals is still as wide as a terminal.
-        count = ("predicted_count",) if self.interval is not None else ()
-        return (*always, *count, "recall_low", "recall_high")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         if self.calibration is None:
@@ -559,9 +543,6 @@ def _in_groups(rows: Rows) -> Rows:
 
 # --- thresholds by steps, with what each costs and finds ---------------------------------------
 
-# Of each step the counts, and with costs what they add up to.
-_COUNTS = ("tp", "fp")
-_HIDDEN = ("predicted_count", "fn", "tn", "fpr", "f1", "net_benefit")
 _PER = 1000
 
 
@@ -581,12 +562,10 @@ class ThresholdTable(OperatingPoints):
         cost = () if self.costs is None else ("expected_cost",)
         turned = (ASCENDING,) if self.ascending else ()
         rates = ("threshold", "alerts_per_1000", "precision", "recall")
-        at = () if self.calibration is None else (REFERENCE,)
-        return (*rates, *_COUNTS, *_HIDDEN, *cost, *at, *turned, "status")
-
-    @property
-    def hidden(self) -> Collection[str]:
-        return (*_HIDDEN, REFERENCE, *(() if self.costs is None else _COUNTS))
+        at = () if self.calibration is None else details(REFERENCE)
+        counts = details("tp", "fp", when=self.costs is not None)
+        others = details("predicted_count", "fn", "tn", "fpr", "f1", "net_benefit")
+        return (*rates, *counts, *others, *cost, *at, *turned, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in logit_intervals.CELLS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
@@ -24,7 +24,7 @@ from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured, Target
 from frame_prc._rows.checks import check, order_checks
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED, Rows
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details
 from frame_prc.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -68,14 +68,11 @@ class Watched(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        shown = ("measure", "n", "n_pos", "value", "reference", "limit", "conclusion", "since")
-        return (*shown, "n_periods", "z", "delay", *_STATE, "plan", "status")
-
-    @property
-    def hidden(self) -> Collection[str]:
         # A table of one key has eight columns.
-        one_of = "measure" if self.measured.name == AVERAGE_PRECISION else "n_pos"
-        return (one_of, "n", "n_periods", "z", "delay", *_STATE, "plan")
+        is_usual = self.measured.name == AVERAGE_PRECISION
+        measure, n_pos = details("measure", when=is_usual), details("n_pos", when=not is_usual)
+        shown = (*measure, *details("n"), *n_pos, "value", "reference", "limit", "conclusion")
+        return (*shown, "since", *details("n_periods", "z", "delay", *_STATE, "plan"), "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         check_over(rows.columns, self.over)
