@@ -42,7 +42,6 @@ def compiled(plan: str, dialect: str) -> str:
 LARGE = {
     "average_precision": (frame_prc.average_precision, {"weight": "w", "ci": 0.95}),
     "summary": (frame_prc.summary, {"measures": ["log_loss", "mcc"], "at": {"threshold": 0.5}}),
-    "compare_models": (frame_prc.compare_models, {"score": ["score", "new"]}),
     "reliability": (frame_prc.reliability, {}),
 }
 FUNCTIONS = {"ABS", "CAST", "COALESCE", "FLOOR", "GREATEST", "LEAST", "MAX", "MIN", "POWER"}

@@ -57,7 +57,8 @@ def expected_ends(df: pl.DataFrame, point: dict[str, Any], ci: float) -> tuple[A
     if retrieved == 0:
         return None, None
     reached = own.filter(pl.col("score") >= point["threshold"])
-    hits = [(late, Fraction(1), day) for late, day in reached.select("late", "day").rows()]
+    one = Fraction(1)
+    hits = [(late, one, day) for late, day in reached.select("late", "day").rows()]
     return oracle.share_limits(hits, ci)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from typing import Any, get_args
@@ -113,6 +114,17 @@ def spark_session() -> Any:
     session = builder.getOrCreate()
     assert type(session).__module__.startswith("pyspark.sql.connect")
     return session
+
+
+@contextmanager
+def shared_spark_session() -> Iterator[None]:
+    """Let code that starts and stops a session have that of the tests: another takes a minute."""
+    session, number = spark_session(), "spark.sql.shuffle.partitions"
+    before = session.conf.get(number)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(session), "stop", lambda _: None)
+        yield
+    session.conf.set(number, before)
 
 
 # DuckDB is imported, or its absence noted, when it is its turn.

@@ -91,7 +91,8 @@ def _program(language: str, code: str) -> str:
     return done.stdout
 
 
-def _configure() -> None:
+def configure() -> None:
+    """Print tables as the pages show them."""
     pl.Config(
         tbl_formatting="NOTHING",
         tbl_rows=-1,
@@ -116,7 +117,7 @@ def _update(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    _configure()
+    configure()
     if sys.argv[1] == "--print":  # in the current folder
         page = Path(sys.argv[2]).read_text(encoding="utf-8")
         serve(page)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -662,12 +663,18 @@ def share_limits(
     """
     if not hits:
         return None, None
-    total, tail = sum(weight for _, weight, _ in hits), (1 - level) / 2
-    share = sum(weight for hit, weight, _ in hits if hit) / total
+    alike = Counter(hits)  # fractions of a million rows would take a minute
+
+    def added(amount: Callable[[bool, Fraction], Fraction]) -> Fraction:
+        found = (n * amount(hit, weight) for (hit, weight, _), n in alike.items())
+        return sum(found, Fraction(0))
+
+    total, tail = added(lambda _, weight: weight), (1 - level) / 2
+    share = added(lambda hit, weight: hit * weight) / total
     sums: dict[Any, list[Fraction]] = {}
-    for hit, weight, cluster in hits:
+    for (hit, weight, cluster), n in alike.items():
         found, size = sums.get(cluster, [Fraction(0), Fraction(0)])
-        sums[cluster] = [found + hit * weight, size + weight]
+        sums[cluster] = [found + n * hit * weight, size + n * weight]
     m = total**2 / sum(size * size for _, size in sums.values())
     if share == 0:
         return 0.0, 1 - tail ** float(1 / m)
@@ -676,9 +683,11 @@ def share_limits(
             m = min(m, total * sum(misses) / sum(weight**2 for weight in misses))
         return tail ** float(1 / m), 1.0
     variance = sum((found - share * size) ** 2 for found, size in sums.values()) / total**2
-    by_rows = sum((weight * (hit - share)) ** 2 for hit, weight, _ in hits) / total**2
+    by_rows = added(lambda hit, weight: (weight * (hit - share)) ** 2) / total**2
     if usual is not None:
-        weights = [sum(weight for hit, weight, _ in hits if hit == kind) for kind in (True, False)]
+        weights = [
+            added(lambda hit, weight, kind=kind: weight * (hit == kind)) for kind in (True, False)
+        ]
         of_hits, of_misses = (
             weight * min(weighs, weight) for weight, weighs in zip(weights, usual, strict=True)
         )
@@ -686,7 +695,7 @@ def share_limits(
         variance *= max(1, least / total**2 / by_rows)
     if round(m) < 2 or variance == 0:
         return None, None
-    rows = total**2 / sum(weight**2 for _, weight, _ in hits)
+    rows = total**2 / added(lambda _, weight: weight**2)
     trials = min(max(rows * by_rows / variance, m), rows)
     error = student_error(math.sqrt(variance), m)
     half = student_quantile(level, m - 1) * error / float(share * (1 - share))

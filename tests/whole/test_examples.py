@@ -10,6 +10,7 @@ import sys
 from datetime import date, timedelta
 from pathlib import Path
 
+import engine_kinds
 import numpy as np
 import optional
 import polars as pl
@@ -20,7 +21,7 @@ from sklearn.metrics import average_precision_score
 
 import frame_prc
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, *engine_kinds.WARNINGS]
 
 DIGITS = EXAMPLES / "data" / "digits.parquet"
 BREAST_CANCER = EXAMPLES / "data" / "breast_cancer.parquet"
@@ -329,13 +330,14 @@ def test_flights_of_the_demonstration_are_a_third_of_these(tmp_path):
 # --- Spark -------------------------------------------------------------------------------------
 
 
-def test_spark_example_prints_what_polars_computes(tmp_path):
+def test_spark_example_prints_what_polars_computes(tmp_path, monkeypatch, capsys):
     optional.require_module("narwhals")
-    optional.require_module("pyspark")
-    optional.require_program("java")
-    flights = pl.read_parquet(FLIGHTS).gather_every(20)
-    flights.write_parquet(tmp_path / "flights.parquet")
-    printed = run(sys.executable, EXAMPLES / "spark.py", "flights.parquet", cwd=tmp_path)
+    flights, path = pl.read_parquet(FLIGHTS).gather_every(20), tmp_path / "flights.parquet"
+    flights.write_parquet(path)
+    monkeypatch.setattr(sys, "argv", ["spark.py", str(path)])
+    with engine_kinds.shared_spark_session():
+        runpy.run_path(str(EXAMPLES / "spark.py"), run_name="__main__")
+    printed = capsys.readouterr().out
     rows = [line.strip("|").split("|") for line in printed.splitlines() if line.startswith("|")]
     names, *table = [[cell.strip() for cell in row] for row in rows]
     expected = frame_prc.average_precision(flights, "late", MODELS, by="carrier")
