@@ -68,6 +68,7 @@ CALLS = [
     ("shrunk", {**OLD, **BY}),
     ("reliability", {**BOTH, "by": "week", "bins": 7}),
     ("sample_size", {**OLD, "by": "week", "width": 0.05}),
+    ("reliability", {**OLD, "bins": 3}),
 ]
 MEANS = [
     ("average", {**BOTH, **BY, "over": "week", "ci": 0.9}),
