@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import compress
 from typing import Any
 
 import polars as pl
@@ -28,6 +29,7 @@ from frame_prc._inference.measure import (
 )
 from frame_prc._inference.probabilities import LOSSES, BesideRate, MeanLoss
 from frame_prc._inference.row_influence import (
+    MORE_BY_WEIGHTS,
     OF_HEAVY,
     RowInfluence,
     cluster_sums,
@@ -171,8 +173,8 @@ class Estimates:
     def computed(self) -> pl.LazyFrame:
         areas = self.areas()
         if not self.ranking.rows.clustered:
-            alone = {"most_bias": pl.col("bias"), "of_squares": pl.lit(0.0)}
-            return self._with_few(areas.with_columns(n_trials="n_effective", **alone))
+            alone = areas.with_columns(n_trials="n_effective", most_bias="bias")
+            return self._with_few(alone)
         totals = {
             "variance": _SQUARES,
             **effective_clusters(self.measure),
@@ -219,15 +221,25 @@ class Estimates:
     def _with_heavy(self, table: pl.LazyFrame) -> pl.LazyFrame:
         rows, ranking = self.unbinned or self.ranking.rows, self.ranking
         if not ranking.squares:
-            return table
+            return table.with_columns(of_squares=pl.lit(0.0))
         own = ranking.segments.numbered(rows.keep_table("heavy", lambda: of_heavy(rows)))
-        found = segment_join(table, own.select("segment", *OF_HEAVY).sort("segment"))
-        told = [name for name, is_of in zip(OF_HEAVY, self.measure.weighed, strict=True) if is_of]
+        names = (*OF_HEAVY, *MORE_BY_WEIGHTS)
+        found = segment_join(table, own.select("segment", *names).sort("segment"))
+        told, more = (
+            [*compress(of_classes, self.measure.weighed)]
+            for of_classes in (OF_HEAVY, MORE_BY_WEIGHTS)
+        )
+        times = pl.lit(0.0) if self.measure.counted else pl.max_horizontal(more)
         numbers = {"n_effective": told, "n_negative": OF_HEAVY[1:]}
         return found.with_columns(
-            pl.when(pl.col(name).is_not_null()).then(pl.min_horizontal(name, *least)).alias(name)
-            for name, least in numbers.items()
-        ).drop(OF_HEAVY)
+            *(
+                pl.when(pl.col(name).is_not_null())
+                .then(pl.min_horizontal(name, *least))
+                .alias(name)
+                for name, least in numbers.items()
+            ),
+            of_squares=(pl.col("variance") * times).fill_null(0.0),
+        ).drop(names)
 
     def keyed(self) -> pl.LazyFrame:
         return self.ranking.segments.with_keys(self.table())
@@ -346,15 +358,17 @@ def _of_second_order(measure: Measure) -> dict[str, pl.Expr]:
     """Return the bias with clusters, and what limits allow for: a larger one, and more variance.
 
     The bias is a mean of squares, which may be one of a normal number at worst: its variance is
-    twice the square of its mean. Rows by themselves have many.
+    twice the square of its mean. Rows by themselves have many. By simulation the lower limit has to
+    allow for twice what clusters add.
     """
     of_rows, error = pl.col("bias"), pl.col("variance").sqrt()
-    most = pl.min_horizontal(measure.most_bias, of_rows + _MOST_ADDED * error)
-    more = (2 * (most**2 - of_rows**2)).clip(lower_bound=0.0)
+    added = measure.most_bias - of_rows
+    once, twice = (of_rows + pl.min_horizontal(n * added, _MOST_ADDED * error) for n in (1, 2))
+    more = (2 * (once**2 - of_rows**2)).clip(lower_bound=0.0)
     bias = of_rows * pl.col("n_by_rows") / pl.col("n_trials")
     return {
         "bias": bias,
-        "most_bias": pl.max_horizontal(most, bias),
+        "most_bias": pl.max_horizontal(twice, bias),
         "of_squares": more.fill_null(0.0),
     }
 

@@ -20,6 +20,7 @@ import polars as pl
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
 from frame_prc._inference.resamples import Class, Curves, Floats, Integers, Sample, by_segment
+from frame_prc._inference.row_influence import more_by_weights
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
 
@@ -154,14 +155,15 @@ def _effective(half: Class, sample: Sample) -> float:
 
 def _told_at(half: Class, rows: float) -> Callable[[float], float]:
     """Return how many rows tell of the share of a class retrieved: ``p (1 - p) / V``."""
-    weights = half.sizes * half.weights
+    weights, more = half.sizes * half.weights, half.by_weights(more_by_weights) or 0.0
     reached, squares = (np.append(0.0, np.cumsum(one)) for one in (weights, weights * half.weights))
 
     def told(weight: float) -> float:
         place = int(np.searchsorted(reached, weight * (1 - _ROUNDING)))
         p, above = weight / reached[-1], squares[min(place, len(squares) - 1)]
         off = (1 - p) ** 2 * above + p**2 * (squares[-1] - above)
-        return min(rows, p * (1 - p) * reached[-1] ** 2 / off) if 0 < p < 1 else rows
+        number = min(rows, p * (1 - p) * reached[-1] ** 2 / off) if 0 < p < 1 else rows
+        return number / (1 + more)
 
     return told
 

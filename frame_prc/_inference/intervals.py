@@ -97,11 +97,10 @@ def with_interval(
         variance = pl.when(varies).then("variance")
         told = n if replicates is None else pl.min_horizontal(n, replicates)
         quantile = logit_intervals.student_quantile(told, interval.level)
-        if clustered:
-            more = (pl.col("of_squares") / pl.col("variance")).fill_null(0.0)
-            if replicates is not None:  # whose variance has it
-                more = pl.when(replicates.is_null()).then(more).otherwise(0.0)
-            quantile *= (1 + more).sqrt()
+        more = (pl.col("of_squares") / pl.col("variance")).fill_null(0.0)
+        if clustered and replicates is not None:  # whose variance has it
+            more = pl.when(replicates.is_null()).then(more).otherwise(0.0)
+        quantile *= (1 + more).sqrt()
     inside = (area > 0) & (shortfall > 0)
     table = table.with_columns(
         std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)),

@@ -228,10 +228,13 @@ class Class:
     clusters: Integers
     ends: Integers
 
-    def sums_of_weights(self) -> list[float]:
+    def by_weights(self, found: Callable[[pl.Expr, pl.Expr, pl.Expr], pl.Expr]) -> float | None:
+        """Return a function of the sums of weights, of their squares, and of fourth powers."""
         squares = self.weights * self.weights
         powers = (self.weights, squares, squares * squares)
-        return [float(np.sum(self.sizes * power)) for power in powers]
+        sums = [pl.lit(float(np.sum(self.sizes * power))) for power in powers]
+        told: float | None = pl.select(found(*sums)).item()
+        return told
 
     def running(self, drawn: Integers) -> tuple[Floats, Floats]:
         sums = np.zeros((len(drawn), len(self.sizes) + 1))
@@ -278,15 +281,8 @@ class Sample:
     @cached_property
     def told_by_weights(self) -> float:
         """How many rows tell where few of a class are heavy: the other may just have none."""
-        if self.are_counts:
-            return math.inf
-        sums = pl.DataFrame(
-            [half.sums_of_weights() for half in (self.positive, self.negative)],
-            schema=["weight", "squares", "fourths"],
-            orient="row",
-        )
-        told = sums.select(told_by_weights(*map(pl.col, sums.columns)).min()).item()
-        return math.inf if told is None else float(told)
+        told = [half.by_weights(told_by_weights) for half in (self.positive, self.negative)]
+        return min((one for one in told if one is not None), default=math.inf)
 
     def observed(self) -> Curves:
         return self._curves(self.positive.sizes[None, :], self.negative.sizes[None, :])

@@ -153,6 +153,7 @@ def test_width_of_weighted_rows_is_that_of_students_t_by_scipy(kind, ci):
     effective = positives.sum() ** 2 / (positives**2).sum()  # 24.3
     found = interval_of(kind, df, ci=ci).row(0, named=True)
     exact = stats.t.isf((1 - ci) / 2, effective - 1) * math.sqrt(effective / (effective - 1))
+    exact *= math.sqrt(1 + oracle.more_by_weights(positives))
     assert quantile_of(found, df) == pytest.approx(exact, rel=ACCURACY[19][ci > 0.95])
 
 

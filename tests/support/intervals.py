@@ -53,10 +53,13 @@ def expected_interval(
     error, bias = math.sqrt(variance), 0.0
     if len({row.weight for row in rows}) == 1 and by_rows > 1 and negatives:
         bias = float(oracle.bias(rows) * by_rows / trials)
-        bias = bias if clusters is None else max(bias, oracle.cluster_bias(rows, clusters))
+        bias = bias if clusters is None else max(bias, oracle.cluster_bias(rows, clusters, added=2))
     reach = quantile * oracle.student_error(error, effective)
     if clusters is not None:
         reach *= math.sqrt(1 + oracle.of_squares(rows, clusters) / variance)
+    else:
+        weights = [row.weight for row in rows if row.truth]
+        reach *= math.sqrt(1 + oracle.more_by_weights(weights))
     lows = [_lower(area, reach), ((1 - ci) / 2) ** (1 / trials)]
     lows += [_lower(max(area - bias, area / 10), reach)] if bias > 0 else []
     return error, min(lows), 1 - _lower(1 - area, reach)

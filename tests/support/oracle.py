@@ -486,11 +486,15 @@ def bias_of_class(
 
 
 def cluster_bias(
-    rows: Sequence[Row], clusters: Sequence[Any], prevalence: Fraction | None = None
+    rows: Sequence[Row],
+    clusters: Sequence[Any],
+    prevalence: Fraction | None = None,
+    *,
+    added: int = 1,
 ) -> float:
     """Return the bias with clusters: the part of each class times what they do to its variance.
 
-    It is at most 0.8 standard errors above that of rows.
+    What is ``added`` so many times to that of rows is at most 0.8 standard errors.
     """
     found = bias(rows, prevalence)
     moved = moves(rows) if prevalence is None else calibrated_moves(rows, prevalence)
@@ -501,7 +505,8 @@ def cluster_bias(
         times = _times_of_clusters(rows, clusters, moved, truth=truth)
         found += max(squares, Fraction(0)) * (times - 1)
     error = math.sqrt(variance(rows, clusters, moved))
-    return min(float(found), float(bias(rows, prevalence)) + 0.8 * error)
+    by_rows = float(bias(rows, prevalence))
+    return by_rows + min(added * (float(found) - by_rows), 0.8 * error)
 
 
 def of_squares(
@@ -513,6 +518,13 @@ def of_squares(
         return 0.0
     by_rows = float(bias(rows, prevalence))
     return max(2 * (cluster_bias(rows, clusters, prevalence) ** 2 - by_rows**2), 0.0)
+
+
+def more_by_weights(weights: Sequence[Any]) -> float:
+    """Return what limits take the variance to be more, as few rows tell it: the heavier ones."""
+    powers = [sum(float(weight) ** power for weight in weights) for power in (1, 2, 4)]
+    number, told = (max(a**2 / b, 6.0) for a, b in pairwise(powers))
+    return told / (told - 3) / (number / (number - 3)) - 1
 
 
 def _times_of_clusters(
