@@ -13,8 +13,9 @@ from frame_prc._curves.calibration import deployed_share, with_reference
 from frame_prc._curves.logit_intervals import (
     MOMENTS,
     limits_of_share,
-    moments_of_clusters,
     of_rows_at_prevalence,
+    sums_of_clusters,
+    with_moments,
 )
 from frame_prc._formulas import (
     addable,
@@ -164,7 +165,7 @@ class Curve(Table):
         frame = _with_rates(points(ranking, self.keep), self.start)
         frame = self.extras.referred(frame, ranking)
         if clusters and self.extras.level is not None:
-            frame = moments_of_clusters(frame, normal_quantile(self.extras.level))
+            frame = with_moments(sums_of_clusters(frame), normal_quantile(self.extras.level))
         frame = frame.with_columns(**self.extras.columns(clusters=clusters))
         if isinstance(self.keep, int):
             # A start point that is not shown does not count.

@@ -184,13 +184,12 @@ _TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
 _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
 
 
-def moments_of_clusters(points: pl.LazyFrame, z: float) -> pl.LazyFrame:
-    """Add ``MOMENTS`` and a ``share`` to points with ``CLUSTER_SUMS``, which are integers."""
+def sums_of_clusters(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Add what moments are made of to points with ``CLUSTER_SUMS``, which are integers."""
     total = _RETRIEVED.cast(pl.Float64)
     sizes = _TP_SQUARED + 2 * _TP_TIMES_FP + _FP_SQUARED  # the sum of Q_c^2
     of_rows = {"rows": _RETRIEVED, "tp_squares": _TP, "fp_squares": _FP, "unseen": pl.lit(1.0)}
-    sums = points.with_columns(**of_rows, sizes=sizes / total / total, spread=_spread() / total**4)
-    return with_moments(sums, z)
+    return points.with_columns(**of_rows, sizes=sizes / total**2, spread=_spread() / total**4)
 
 
 def sums_of_units(units: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -45,6 +45,7 @@ from frame_prc._rows.table import Table, details
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
+_WRONG = {"precision": "fp", "recall": "fn"}  # of the trials of a rate, those that miss
 _GROUPS = 2000  # of the scores of a segment
 # So many clusters, each at a threshold, take half a gigabyte; and so many thresholds are taken
 # together where clusters are not counted.
@@ -257,24 +258,37 @@ def _trials(
     points: pl.LazyFrame, ranking: Ranking, z: float, scales: pl.LazyFrame | None
 ) -> dict[str, pl.LazyFrame]:
     """Return the trials of precision and of recall: their sums ``tp, fp`` and a ``share``."""
-    wrong = {"precision": "fp", "recall": "fn"}
     columns = ranking.rows.columns
     if columns.cluster is None and not columns.weighted:
         return {
             rate: points.select(*_ROW, "held", "tp", pl.col(miss).alias("fp"), share=pl.lit(1.0))
-            for rate, miss in wrong.items()
+            for rate, miss in _WRONG.items()
         }
     if _are_counted(ranking.rows, scales):
-        held, on = points.select(*_ROW, "held"), list(_ROW)
-        return {
-            rate: lazy.join(held, _with_moments(sums, z), on=on, how="left")
-            for rate, sums in _sums_of_clusters(points, ranking).items()
-        }
+        sums = _sums_of_clusters(points, ranking)
+    else:
+        sums = _sums_of_units(points, ranking, scales)
+    held, of_rates = points.select(*_ROW, "held"), {}
+    for rate, own in sums.items():
+        known = logit_intervals.with_moments(own, z).select(
+            *_ROW, "tp", "fp", "share", *logit_intervals.MOMENTS
+        )
+        of_rates[rate] = lazy.join(held, known, on=list(_ROW), how="left")
+    return of_rates
+
+
+def _are_counted(rows: Rows, scales: pl.LazyFrame | None) -> bool:
+    """Return whether limits are made of sums over clusters that hold integers."""
+    return rows.clustered and not rows.columns.weighted and scales is None
+
+
+def _sums_of_units(
+    points: pl.LazyFrame, ranking: Ranking, scales: pl.LazyFrame | None
+) -> dict[str, pl.LazyFrame]:
     units = _units(points, ranking)
     units = lazy.cached(units if scales is None else _of_sample(units, scales))
-    held, clustered = points.select(*_ROW, "held"), ranking.rows.clustered
-    usual, on, of_units = _usual_weights(), list(_ROW), {}
-    for rate, miss in wrong.items():
+    clustered, usual, sums = ranking.rows.clustered, _usual_weights(), {}
+    for rate, miss in _WRONG.items():
         is_given = scales is not None and rate == "precision"
         own = units.select(
             *_ROW,
@@ -292,24 +306,11 @@ def _trials(
             },
         )
         if clustered:
-            sums = logit_intervals.sums_of_units(own, on)
+            sums[rate] = logit_intervals.sums_of_units(own, list(_ROW))
         else:
-            sums = logit_intervals.sums_of_rows(own.filter(_TP + _FP > 0), is_given=is_given)
-        known = logit_intervals.with_moments(sums, z).select(
-            *on, "tp", "fp", "share", *logit_intervals.MOMENTS
-        )
-        of_units[rate] = lazy.join(held, known, on=on, how="left")
-    return of_units
-
-
-def _are_counted(rows: Rows, scales: pl.LazyFrame | None) -> bool:
-    """Return whether limits are made of sums over clusters that hold integers."""
-    return rows.clustered and not rows.columns.weighted and scales is None
-
-
-def _with_moments(sums: pl.LazyFrame, z: float) -> pl.LazyFrame:
-    found = logit_intervals.moments_of_clusters(sums, z)
-    return found.select(*_ROW, "tp", "fp", "share", *logit_intervals.MOMENTS)
+            used = own.filter(_TP + _FP > 0)
+            sums[rate] = logit_intervals.sums_of_rows(used, is_given=is_given)
+    return sums
 
 
 def _of_others() -> list[pl.Expr]:
@@ -445,16 +446,18 @@ def _sums_of_clusters(points: pl.LazyFrame, ranking: Ranking) -> dict[str, pl.La
         pl.col(*added).cum_sum().over("segment"),
         all_squared=pl.col("tp_times_all").sum().over("segment"),
     )
-    counted = lazy.join(points.select(*_ROW, "tp", "fp", "fn"), at, on=list(_ROW))
-    known = lazy.cached(lazy.join(counted, sums, on=step))
+    reached = lazy.join(points.select(*_ROW, "tp", "fp", "fn"), at, on=list(_ROW))
+    known = lazy.cached(lazy.join(reached, sums, on=step))
     hits, both = pl.col("tp_squared"), pl.col("tp_times_all")
     of_positives = (both - hits, pl.col("all_squared") - 2 * both + hits)
     missed = dict(zip(CLUSTER_SUMS[1:], of_positives, strict=True))
+    counted = {
+        "precision": known.select(*_ROW, "tp", "fp", *CLUSTER_SUMS),
+        "recall": known.select(*_ROW, "tp", CLUSTER_SUMS[0], fp="fn", **missed),
+    }
     return {
-        "precision": known.filter(_TP + _FP > 0).select(*_ROW, "tp", "fp", *CLUSTER_SUMS),
-        "recall": known.filter(_TP + _FN > 0).select(
-            *_ROW, "tp", CLUSTER_SUMS[0], fp="fn", **missed
-        ),
+        rate: logit_intervals.sums_of_clusters(own.filter(_TP + _FP > 0))
+        for rate, own in counted.items()
     }
 
 
