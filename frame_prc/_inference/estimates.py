@@ -359,17 +359,18 @@ def _of_second_order(measure: Measure) -> dict[str, pl.Expr]:
 
     The bias is a mean of squares, which may be one of a normal number at worst: its variance is
     twice the square of its mean. Rows by themselves have many. By simulation the lower limit has to
-    allow for twice what clusters add.
+    allow for twice what clusters add. Weights count as they do for rows.
     """
     of_rows, error = pl.col("bias"), pl.col("variance").sqrt()
     added = measure.most_bias - of_rows
     once, twice = (of_rows + pl.min_horizontal(n * added, _MOST_ADDED * error) for n in (1, 2))
-    more = (2 * (once**2 - of_rows**2)).clip(lower_bound=0.0)
+    more = (2 * (once**2 - of_rows**2)).clip(lower_bound=0.0).fill_null(0.0)
+    by_weights = pl.col("of_squares") / pl.col("variance_by_rows") * pl.col("variance")
     bias = of_rows * pl.col("n_by_rows") / pl.col("n_trials")
     return {
         "bias": bias,
         "most_bias": pl.max_horizontal(twice, bias),
-        "of_squares": more.fill_null(0.0),
+        "of_squares": more + by_weights.fill_nan(0.0).fill_null(0.0),
     }
 
 

@@ -182,6 +182,9 @@ def shrinkable() -> Iterator[Cell]:
     yield Cell(5, 20, 0.1, 0.48, differ=0.3, draws=300)
     yield Cell(50, 20, 0.1, 0.8, differ=0.3, draws=100)
     yield Cell(20, 20, 0.3, 0.96, differ=0.5, draws=100)
+    yield Cell(4, 20, 0.1, 0.48, differ=0.3, draws=200)
+    yield Cell(20, 50, 0.3, 0.95, differ=0.4, draws=100)
+    yield Cell(20, 50, 0.3, 0.6, differ=0.3, days=30, draws=100)
 
 
 def _rate(table: pl.DataFrame, which: pl.Expr) -> float | None:

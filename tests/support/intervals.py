@@ -55,11 +55,9 @@ def expected_interval(
         bias = float(oracle.bias(rows) * by_rows / trials)
         bias = bias if clusters is None else max(bias, oracle.cluster_bias(rows, clusters, added=2))
     reach = quantile * oracle.student_error(error, effective)
-    if clusters is not None:
-        reach *= math.sqrt(1 + oracle.of_squares(rows, clusters) / variance)
-    else:
-        weights = [row.weight for row in rows if row.truth]
-        reach *= math.sqrt(1 + oracle.more_by_weights(weights))
+    more = oracle.more_by_weights([row.weight for row in rows if row.truth])
+    more += 0.0 if clusters is None else oracle.of_squares(rows, clusters) / variance
+    reach *= math.sqrt(1 + more)
     lows = [_lower(area, reach), ((1 - ci) / 2) ** (1 / trials)]
     lows += [_lower(max(area - bias, area / 10), reach)] if bias > 0 else []
     return error, min(lows), 1 - _lower(1 - area, reach)
