@@ -14,7 +14,13 @@ from frame_prc._curves.logit_intervals import FEW_POSITIVES, status_where
 from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.comparisons import Spread, correlated_spread_of, spread_of
-from frame_prc._inference.estimates import Estimates, measure_of, widened_variance, with_few_scores
+from frame_prc._inference.estimates import (
+    Estimates,
+    measure_of,
+    unbiased_variance,
+    widened_variance,
+    with_few_scores,
+)
 from frame_prc._inference.intervals import check_method, unbiased
 from frame_prc._lazy import concat, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
@@ -258,7 +264,9 @@ class Heterogeneity(Table):
 def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     table, m = estimates.table(), pl.col("n_effective")
     inside = (_AREA > 0) & (_SHORTFALL > 0)
-    std_error = widened_variance(estimates.measure).sqrt()
+    # Of rows it is that of the draws of a permutation.
+    of_limits = widened_variance if estimates.ranking.rows.clustered else unbiased_variance
+    std_error = of_limits(estimates.measure).sqrt()
     odds = (
         pl.lit(None, pl.Float64)
         if estimates.measure.calibration is None
