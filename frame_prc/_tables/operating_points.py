@@ -95,7 +95,10 @@ class OperatingPoints(Table):
         judged = found if self.interval is None else self._with_few(found, rows)
         if self.given is None:  # what these rows choose meets its target on them
             return judged
-        return judged.with_columns(status=logit_intervals.status_where(misses(), MISSED))
+        # That says more than what its interval lacks, or that none is retrieved.
+        has_classes = ~pl.col("status").is_in(["no_positives", "no_negatives"])
+        missed = pl.when(has_classes & misses()).then(pl.lit(MISSED))
+        return judged.with_columns(status=missed.otherwise("status"))
 
     def _with_few(self, table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         if rows.clustered or rows.columns.weighted or self.calibration is not None:

@@ -381,8 +381,9 @@ class PictureVerbs(Evaluated[FrameT]):
         The numbers are those of :func:`summary` with ``overall=True``, of :func:`compare_models`
         and :func:`compare_segments`, both adjusted by Holm's method, of segments within each model,
         of :func:`heterogeneity` and :func:`curve`, and of :func:`operating_points` at about 200
-        thresholds. Up to 200 segments have curves; of more, the 20 worst, the 20 best and the 20
-        largest. Without single rows of models side by side nothing is tested.
+        thresholds; segments have their ``calibrated_average_precision`` compared. Up to 200
+        segments have curves; of more, the 20 worst, the 20 best and the 20 largest. Without single
+        rows of models side by side nothing is tested.
         ``frame_prc/_report/report.schema.json`` describes the JSON.
 
         Examples

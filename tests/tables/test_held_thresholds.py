@@ -114,6 +114,11 @@ def test_a_target_that_is_missed_on_new_rows_says_so(kind):
         statuses = dict(found.select("target", "status").rows())
         assert statuses.pop("f_beta=1") == "ok"
         assert set(statuses.values()) == {"missed"}, statuses
+        # Also of few rows, none of which reaches the threshold, so that they have no precision.
+        few = worse.head(30).with_columns(score=pl.col("score") / 100)
+        found = kind.rows(frame_prc.operating_points(kind.make(few), "late", "score", **asked))
+        points = found.select("target", "precision", "recall", "status").rows()
+        assert ("recall=0.5", None, 0.0, "missed") in points
 
 
 @every_kind
