@@ -275,7 +275,6 @@ def counts_of_curve(curve_frame: CurveFrame) -> Rows:
 
 
 def with_ends(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with the ends of their intervals, null if they have none."""
     if "ci_low" in rows.columns:
         return rows
     return rows.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("ci_low", "ci_high"))

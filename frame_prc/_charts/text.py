@@ -224,7 +224,6 @@ def cluster_text(name: str) -> str:
 
 
 def description(title: str, count: int, of: str, keys: Sequence[str], areas: pl.Series) -> str:
-    """Return what a chart shows, for those who hear it."""
     by = f" by {' and '.join(map(safe, keys))}" if keys else ""
     known = areas.drop_nulls().sort()
     ends = dict.fromkeys((rate_text(known[0]), rate_text(known[-1]))) if len(known) else ()

@@ -95,7 +95,6 @@ class Choice:
         return (tp + fp) / self._rows
 
     def _error(self) -> Any:
-        """Return the standard error of the share."""
         asked = self._asked.clip(0.0, 1.0)
         return (asked * (1 - asked)).sqrt() * self.number() ** -0.5
 

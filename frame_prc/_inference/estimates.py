@@ -322,7 +322,6 @@ def few_at_odds(count: Any, odds: Any, k: Any) -> Any:
 
 
 def unbiased_variance(measure: Measure) -> pl.Expr:
-    """Return the variance of a measure, null where the rows do not tell it."""
     m, variance = pl.col("n_effective"), pl.col("variance")
     # That of both classes is unbiased as it is.
     variance = variance if measure.of_both_classes else variance * m / (m - 1)

@@ -435,7 +435,6 @@ def labels_of(segments: int) -> npt.DTypeLike:
 
 
 def _summed(values: Floats) -> Floats:
-    """Return the sums of the first values, from none to all."""
     found = np.zeros(len(values) + 1)
     np.cumsum(values, out=found[1:])
     return found

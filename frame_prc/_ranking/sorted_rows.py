@@ -45,7 +45,6 @@ def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
 
 
 def sorted_numbers(keys: pl.Series) -> pl.Series:
-    """Return sorted keys, or scores without NaN."""
     is_fast = keys.dtype in (pl.UInt64, pl.Float64) and len(keys) > _TRIED and numpy_is_faster()
     return sorted_by_numpy(keys) if is_fast else keys.rechunk().sort()
 

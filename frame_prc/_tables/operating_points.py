@@ -281,7 +281,6 @@ def _trials(
 
 
 def _are_counted(rows: Rows, scales: pl.LazyFrame | None) -> bool:
-    """Return whether limits are made of sums over clusters that hold integers."""
     return rows.clustered and not rows.columns.weighted and scales is None
 
 

@@ -106,7 +106,6 @@ class _Candidate(NamedTuple):
         return [*zip(self.grouping.columns, self.grouping.codes(self.number), strict=True)]
 
     def p_adjusted(self, highest: Floats) -> float:
-        """Return the share of draws in which some segment differs as much."""
         return (1 + int((highest >= abs(self.row["z"])).sum())) / (1 + len(highest))
 
 
