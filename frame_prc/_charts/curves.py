@@ -502,7 +502,6 @@ def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:
 
 
 def nearest_dot(rows: Any, name: str, look: dict[str, Any], **encodings: Any) -> AnyChart:
-    """Return dots of which the one nearest the mouse shows itself and its tooltip."""
     nearest = alt.selection_point(
         name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
     )

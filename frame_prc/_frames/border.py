@@ -172,6 +172,16 @@ def check_frame(
         )
 
 
+def held(frame: Any) -> Any:
+    """Return a frame of the same columns, which stays as it is if the other is changed in place."""
+    native = unwrapped(frame)
+    if isinstance(native, pl.DataFrame):
+        return wrapped(native.clone(), frame)
+    if pandas_frames.is_pandas(native):
+        return wrapped(native.copy(deep=False), frame)
+    return frame
+
+
 # --- Narwhals: verbs get the frame inside, and give a frame back as Narwhals ---------------------
 
 

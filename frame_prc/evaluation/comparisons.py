@@ -84,8 +84,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             NumPy, and is not for ``over``. Intervals are not corrected.
         margin
             The largest loss that does not matter, such as 0.01 or 0, for a ``conclusion`` in place
-            of the p-value: the model is ``"better"``, ``"not worse"`` by as much as the margin,
-            ``"worse"`` or ``"undecided"``, by the interval or, with ``adjust``, the adjusted one.
+            of the p-value: ``"better"``, ``"not worse"`` by as much as the margin, ``"worse"`` or
+            ``"undecided"``, by the interval, or the adjusted one, if ``status`` is ``"ok"``.
         scale
             ``"ratio"``: the measure of the model over that of its baseline, with an interval and a
             test on the log scale. For measures from 0 on; not with ``margin``.

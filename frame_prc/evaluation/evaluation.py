@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack, overload
 import polars as pl
 
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
-from frame_prc._frames.border import FrameT, MemoryT, check_frame, unwrapped
+from frame_prc._frames.border import FrameT, MemoryT, check_frame, held, unwrapped
 from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.hints import no_attribute, refuses_unknown
@@ -264,8 +264,8 @@ def evaluate(
     Returns
     -------
     Evaluation
-        An object with the verbs as methods. A frame in memory is checked and sorted once, at the
-        first verb; nothing of a lazy frame is read before its result is collected.
+        An object with the verbs as methods, of a frame in memory as it is now: it is checked and
+        sorted once, at the first verb. A lazy frame is read when a result is collected.
 
     Raises
     ------
@@ -304,9 +304,8 @@ def evaluate(
     few negatives  2 of 2 have fewer than 20
     """
     check_frame(unwrapped(frame), engines=True)
-    ev = Evaluation(
-        frame, {"truth": truth, "score": score, **roles}, None if ci is None else confidence(ci)
-    )
+    given = {"truth": truth, "score": score, **roles}
+    ev = Evaluation(held(frame), given, None if ci is None else confidence(ci))
     ev._check()  # noqa: SLF001 - now, not at the first verb
     return ev
 

@@ -10,6 +10,7 @@ from operator import methodcaller
 
 import narwhals as nw
 import optional
+import pandas as pd
 import polars as pl
 import pytest
 from kinds import every_kind, looking
@@ -190,6 +191,21 @@ def test_where_and_segments_evaluate_parts_of_the_same_frame(kind):
     same(kind, daily, frame.prc.average_precision("late", "old", by="day", ci=0.8))
     pooled = ev.pooled().average_precision()
     same(kind, pooled, frame.prc.average_precision("late", "old", ci=0.8))
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
+def test_it_stays_as_it_was_when_its_frame_is_changed(frame):
+    rows = ROWS.clone() if frame is pl.DataFrame else ROWS.to_pandas()
+    ev = frame_prc.evaluate(rows, **ROLES)
+    wanted = frame_prc.counts(rows, **ROLES)
+    if frame is pl.DataFrame:
+        rows[0, "new"] = 99.0
+        rows.drop_in_place("old")
+    else:
+        rows.loc[rows.index[0], "new"] = 99.0
+        rows.pop("old")
+    for found in (ev, ev.where(pl.lit(value=True)), pickle.loads(pickle.dumps(ev))):  # noqa: S301
+        assert found.counts().equals(wanted)
 
 
 def test_level_is_for_all_methods_that_have_an_interval():
