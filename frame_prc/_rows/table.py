@@ -27,6 +27,12 @@ def details(*names: str, when: bool = True) -> tuple[str, ...]:
     return tuple(map(_Detail, names)) if when else names
 
 
+# A table shows the measure, or the positives where it is the usual one.
+def measure_and_sizes(*, is_usual: bool) -> tuple[str, ...]:
+    measure, n_pos = details("measure", when=is_usual), details("n_pos", when=not is_usual)
+    return (*measure, *details("n"), *n_pos)
+
+
 class Table(ABC):
     """A result with rows per segment; of each verb a frozen dataclass of its options."""
 

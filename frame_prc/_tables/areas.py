@@ -34,7 +34,8 @@ CLASSES = [
 ]
 
 _COUNTS = ("n", "n_pos", *details("prevalence"))
-_INTERVAL = (*details("n_effective", INTERVAL[0]), *INTERVAL[1:])
+DETAILED_INTERVAL = (*details(INTERVAL[0]), *INTERVAL[1:])
+_INTERVAL = (*details("n_effective"), *DETAILED_INTERVAL)
 
 
 @dataclass(frozen=True)

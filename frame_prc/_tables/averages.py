@@ -30,7 +30,8 @@ from frame_prc._request.values import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, of_model, side_by_side
 from frame_prc._rows.table import Table, details
-from frame_prc._tables.compare import DETAILED_INTERVAL, adjusted, p_values_of
+from frame_prc._tables.areas import DETAILED_INTERVAL
+from frame_prc._tables.compare import adjusted, p_values_of
 
 SEGMENTS = "n_segments"
 

@@ -25,7 +25,6 @@ from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
 _RATIO = "ratio"
-DETAILED_INTERVAL = (*details(INTERVAL[0]), *INTERVAL[1:])
 
 _VALUE_A, _VALUE_B, _SHORTFALL_A, _SHORTFALL_B = (
     pl.col(n) for n in ("value_a", "value_b", "shortfall_a", "shortfall_b")

@@ -26,7 +26,7 @@ from frame_prc._lazy import concat, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import PERMUTED, Interval, Measured, SegmentsTest, SegmentsTestUsed
 from frame_prc._rows.rows import DROPPED, Rows
-from frame_prc._rows.table import Table, details
+from frame_prc._rows.table import Table, details, measure_and_sizes
 from frame_prc.exceptions import OptionError
 
 _COUNTS = ("n_segments", *details("n_left_out", "n_few"))
@@ -384,11 +384,8 @@ class Shrunken(Table):
     def outputs(self) -> Sequence[str]:
         worst, *others = _PROBABILITIES
         asked = (worst,) if self.below is None else (*details(worst), *others)
-        is_usual = self.measured.is_usual
         return (
-            *details("measure", when=is_usual),
-            *details("n"),
-            *details("n_pos", when=not is_usual),
+            *measure_and_sizes(is_usual=self.measured.is_usual),
             *details(*self._reference),
             "value",
             "shrunk",

@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, INTERVAL, RANDOM
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, RANDOM
 from frame_prc._formulas import normal_quantile, told_by
 from frame_prc._inference.estimates import Estimates, measure_of, widened_variance, with_few_scores
 from frame_prc._inference.intervals import (
@@ -26,6 +26,7 @@ from frame_prc._lazy import aggregated, beside, concat, in_order, left_join
 from frame_prc._request.specs import Comparison, Interval, Measured
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table, details
+from frame_prc._tables.areas import DETAILED_INTERVAL
 from frame_prc._tables.compare import Differences
 
 # --- how many rows -----------------------------------------------------------------------------
@@ -116,9 +117,9 @@ class PredictionPowered(Table):
 
     @property
     def outputs(self) -> Sequence[str]:
-        sizes, error = ("n", "n_pos", *details(UNLABELLED)), details(INTERVAL[0])
+        sizes = ("n", "n_pos", *details(UNLABELLED))
         told = (*details(PROXY_WEIGHT), EFFECTIVE_LABELS)
-        return (*sizes, self.measured.name, *error, *INTERVAL[1:], *told, "status")
+        return (*sizes, self.measured.name, *DETAILED_INTERVAL, *told, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         rows.check_no_strata("prediction_powered")

@@ -7,7 +7,7 @@ beside the largest that chance shows.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, reduce
@@ -30,12 +30,15 @@ from frame_prc._ranking.ranking import rank
 from frame_prc._ranking.sorted_rows import looked_up
 from frame_prc._request.specs import Comparison, Measured
 from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
+from frame_prc._rows.table import Table, details, measure_and_sizes
 from frame_prc._tables.compare import Differences
 from frame_prc.exceptions import DataError
 
 _LOG = logging.getLogger("frame_prc")
-_NUMBERS = ("value", "others", "difference", "ci_low", "ci_high", "p_adjusted", REFERENCE)
+_NUMBERS = (
+    "value", *details("others"), "difference", "ci_low", "ci_high", "p_adjusted",
+    *details(REFERENCE),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,12 @@ class Finds(Table):
     depth: int
     quantiles: int
     fewest: int
-    outputs = ("segment", "measure", "n", "n_pos", *_NUMBERS, "n_looked_at", "status")
     counts_dropped = False
 
     @property
-    def hidden(self) -> Collection[str]:
-        one_of = "measure" if self.measured.is_usual else "n_pos"
-        return (one_of, "n", "others", REFERENCE, "n_looked_at")
+    def outputs(self) -> Sequence[str]:
+        of_segment = ("segment", *measure_and_sizes(is_usual=self.measured.is_usual))
+        return (*of_segment, *_NUMBERS, *details("n_looked_at"), "status")
 
     def keyed(self, rows: Rows) -> Rows:
         return rows.pooled()

@@ -24,7 +24,7 @@ from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured, Target
 from frame_prc._rows.checks import check, order_checks
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED, Rows
-from frame_prc._rows.table import Table, details
+from frame_prc._rows.table import Table, details, measure_and_sizes
 from frame_prc.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class Watched(Table):
     def outputs(self) -> Sequence[str]:
         # A table of one key has eight columns.
         is_usual = self.measured.name == AVERAGE_PRECISION
-        measure, n_pos = details("measure", when=is_usual), details("n_pos", when=not is_usual)
-        shown = (*measure, *details("n"), *n_pos, "value", "reference", "limit", "conclusion")
+        sizes = measure_and_sizes(is_usual=is_usual)
+        shown = (*sizes, "value", "reference", "limit", "conclusion")
         return (*shown, "since", *details("n_periods", "z", "delay", *_STATE, "plan"), "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:

@@ -123,8 +123,10 @@ def shared_spark_session() -> Iterator[None]:
     before = session.conf.get(number)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(session), "stop", lambda _: None)
-        yield
-    session.conf.set(number, before)
+        try:
+            yield
+        finally:
+            session.conf.set(number, before)
 
 
 # DuckDB is imported, or its absence noted, when it is its turn.
