@@ -60,7 +60,7 @@ _MEASURES = (
 # What may be added to the average precision by name.
 MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold", "roc_auc")
 _SCORECARD = (
-    *SIZES, AVERAGE_PRECISION, "n_effective", *INTERVAL, *_MEASURES[:4],
+    *SIZES, "lift", AVERAGE_PRECISION, "n_effective", *INTERVAL, RANDOM, *_MEASURES[2:4],
     REFERENCE, CALIBRATED, *interval_of(CALIBRATED), *_MEASURES[5:], "best_f1_threshold",
 )  # fmt: skip
 
@@ -246,12 +246,12 @@ class Summary(Table):
         at_reference = [AveragePrecision(calibration)] if self._shows(*_AT_REFERENCE) else []
         measures = [AveragePrecision(), *at_reference, *map(measure_of, self.beside)]
         if self.interval is None:
-            ranking, (table, *values) = values_of_each(rows, measures, scored=self._shows(*_BEST))
+            ranking, (table, *values) = values_of_each(rows, measures)
             named = zip(measures[1:], values, strict=True)
             plain = _with_dropped(table.rename({"estimate": AVERAGE_PRECISION}), ranking)
             tables = [plain, *(_named(table, measure) for measure, table in named)]
         else:
-            first, *others = Estimates.of_each(rows, measures, scored=self._shows(*_BEST))
+            first, *others = Estimates.of_each(rows, measures)
             ranking, limits = first.ranking, self.interval
             tables = [_table(first), *(_beside(one, limits) for one in others)]
         if self._shows(*_AREAS):

@@ -437,8 +437,8 @@ class AreaVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n, n_pos, average_precision, ci_low, ci_high``, ``lift`` unless
-            ``overall`` is given, the ``measures``, and ``status``. With ``details`` also
+            The keys, then ``n, n_pos``, ``lift`` unless ``overall`` is given, ``average_precision,
+            ci_low, ci_high``, the ``measures``, and ``status``. With ``details`` also
             ``prevalence, n_effective, std_error``, ``random_average_precision,
             chance_corrected_average_precision, normalised_average_precision``,
             ``reference_prevalence``, ``calibrated_average_precision`` and ``roc_auc`` (both also
@@ -470,15 +470,15 @@ class AreaVerbs(Evaluated[FrameT]):
         ... )
         >>> df.prc.summary("late", "score", by="region")
         shape: (3, 8)
-        ┌────────┬─────┬───────┬───────────────────┬──────────┬──────────┬──────────┬────────┐
-        │ region ┆ n   ┆ n_pos ┆ average_precision ┆ ci_low   ┆ ci_high  ┆ lift     ┆ status │
-        │ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---      ┆ ---      ┆ ---      ┆ ---    │
-        │ i64    ┆ i64 ┆ i64   ┆ f64               ┆ f64      ┆ f64      ┆ f64      ┆ str    │
-        ╞════════╪═════╪═══════╪═══════════════════╪══════════╪══════════╪══════════╪════════╡
-        │ 0      ┆ 100 ┆ 37    ┆ 0.569865          ┆ 0.405844 ┆ 0.713523 ┆ 1.436706 ┆ ok     │
-        │ 1      ┆ 100 ┆ 36    ┆ 0.605652          ┆ 0.441863 ┆ 0.743784 ┆ 1.56471  ┆ ok     │
-        │ 2      ┆ 100 ┆ 37    ┆ 0.62808           ┆ 0.466758 ┆ 0.760892 ┆ 1.583475 ┆ ok     │
-        └────────┴─────┴───────┴───────────────────┴──────────┴──────────┴──────────┴────────┘
+        ┌────────┬─────┬───────┬──────────┬───────────────────┬──────────┬──────────┬────────┐
+        │ region ┆ n   ┆ n_pos ┆ lift     ┆ average_precision ┆ ci_low   ┆ ci_high  ┆ status │
+        │ ---    ┆ --- ┆ ---   ┆ ---      ┆ ---               ┆ ---      ┆ ---      ┆ ---    │
+        │ i64    ┆ i64 ┆ i64   ┆ f64      ┆ f64               ┆ f64      ┆ f64      ┆ str    │
+        ╞════════╪═════╪═══════╪══════════╪═══════════════════╪══════════╪══════════╪════════╡
+        │ 0      ┆ 100 ┆ 37    ┆ 1.436706 ┆ 0.569865          ┆ 0.405844 ┆ 0.713523 ┆ ok     │
+        │ 1      ┆ 100 ┆ 36    ┆ 1.56471  ┆ 0.605652          ┆ 0.441863 ┆ 0.743784 ┆ ok     │
+        │ 2      ┆ 100 ┆ 37    ┆ 1.583475 ┆ 0.62808           ┆ 0.466758 ┆ 0.760892 ┆ ok     │
+        └────────┴─────┴───────┴──────────┴───────────────────┴──────────┴──────────┴────────┘
         """
         from frame_prc._curves.calibration import CALIBRATED
         from frame_prc._tables.summary import MEASURES, Summary
