@@ -162,7 +162,7 @@ class Curve(Table):
         rows = rows.by_threshold()
         ranking = rank(rows, self.bins, clusters=clusters, at=self.extras.calibration)
         has_start = self.start is not None
-        frame = _with_rates(points(ranking, self.keep), self.start)
+        frame = _with_rates(points(ranking, TIES if self.keep == "all" else CORNERS), self.start)
         frame = self.extras.referred(frame, ranking)
         if clusters and self.extras.level is not None:
             frame = with_moments(sums_of_clusters(frame), normal_quantile(self.extras.level))
@@ -201,11 +201,8 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
         )
 
 
-def points(ranking: Ranking, keep: Keep = "all", at: pl.Series | None = None) -> pl.LazyFrame:
-    """Return a point per score, or only ``at`` places of the sorted rows, and those that open."""
-    wanted = TIES if keep == "all" else CORNERS
-    if at is not None:
-        wanted = Points(at=at)
+def points(ranking: Ranking, wanted: Points) -> pl.LazyFrame:
+    """Return the points wanted of those that retrieve rows, and those that open segments."""
     holds_rows = _POSITIVES + _NEGATIVES > 0
     return running(ranking, wanted).filter(ranking.retrieved() & holds_rows)
 

@@ -28,6 +28,7 @@ from frame_prc._formulas import (
 )
 from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.running_sums import CORNERS, HITS, TIES, Points
 from frame_prc._ranking.sorted_rows import OrderedRows
 from frame_prc._request.options import check_row_number
 from frame_prc._request.points import check_unweighted_ties, cuts_ties
@@ -132,6 +133,8 @@ _MOST_ROWS = 2**62  # more than any table has
 # positives only adds false positives, and is no better by any other criterion.
 _COUNTED = ("predicted_rate", "predicted_count")
 _OF_ANY_SCORE = ("threshold", *_COUNTED)
+# A score without positives is never the best by these; by others it may be all that is allowed.
+_OF_HITS = ("recall", "precision", "f_beta", "joint")
 
 
 def operating_points(
@@ -158,7 +161,8 @@ def operating_points(
         found = _few_points(targets, at_held, ranking)
     if found is None:
         any_score = given is not None or any(map(is_of_any_score, targets))
-        found = points(ranking, "all" if any_score else "corners")
+        of_hits = all(t.criterion in _OF_HITS and t.guarantee is None for t in targets)
+        found = points(ranking, TIES if any_score else HITS if of_hits else CORNERS)
     found = found.with_columns(pl.col("segment").set_sorted())
     if bounds is not None:
         found = segment_join(found, bounds)
@@ -334,10 +338,10 @@ def _few_points(
     if ordered is None:
         return None
     if held is not None:
-        return points(ranking, at=_places_reached(held, ranking, ordered))
+        return points(ranking, Points(at=_places_reached(held, ranking, ordered)))
     if ranking.may_lack_scores or cuts_ties(targets):
         return None
-    return points(ranking, at=_places_within(targets, ordered))
+    return points(ranking, Points(at=_places_within(targets, ordered)))
 
 
 def _places_within(targets: Sequence[Target], ordered: OrderedRows) -> pl.Series:

@@ -109,29 +109,23 @@ class Estimates:
         rows: Rows,
         measures: Sequence[Measure],
         bins: Bins | None = None,
-        *,
-        scored: bool = False,
     ) -> list[Estimates]:
         """Return the estimates by several measures, which share a ranking and its points."""
-        scored = scored or any(one.scored for one in measures)
         if rows.elsewhere is not None:
             found: list[Estimates] = rows.elsewhere.estimates(rows, measures, bins)
         elif rows.row_by_row:
-            found = cls.by_rows(numbered(_binned_rows(rows, bins)), measures, scored=scored)
+            found = cls.by_rows(numbered(_binned_rows(rows, bins)), measures)
         else:
             squares = not rows.columns.lacks_squares
-            ranking = rank(rows, bins, squares=squares, scored=scored)
+            ranking = rank(rows, bins, squares=squares)
             found = [cls(ranking, measure) for measure in measures]
             if len(found) > 1:
                 found = _at_shared_points(found, ranking)
         return found if bins is None else [replace(one, unbinned=rows) for one in found]
 
     @classmethod
-    def by_rows(
-        cls, rows: Rows, measures: Sequence[Measure], *, scored: bool = False
-    ) -> list[Estimates]:
-        scored = scored or any(one.scored for one in measures)
-        ranking = rank(rows, squares=True, numbered=True, scored=scored)
+    def by_rows(cls, rows: Rows, measures: Sequence[Measure]) -> list[Estimates]:
+        ranking = rank(rows, squares=True, numbered=True)
         return [cls(ranking, one, RowInfluence(ranking, one)) for one in measures]
 
     @property
@@ -263,17 +257,13 @@ def _at_shared_points(estimates: Sequence[Estimates], ranking: Ranking) -> list[
     return found
 
 
-def values_of_each(
-    rows: Rows, measures: Sequence[Measure], *, scored: bool = False
-) -> tuple[Ranking, list[pl.LazyFrame]]:
+def values_of_each(rows: Rows, measures: Sequence[Measure]) -> tuple[Ranking, list[pl.LazyFrame]]:
     """Return a ranking of rows, and the table of each measure without what only intervals need."""
     if rows.elsewhere is not None:
         found = Estimates.of_each(rows, measures)
         return found[0].ranking, [one.table() for one in found]
-    # Single rows have their scores beside them.
-    scored = scored or (any(one.scored for one in measures) and bool(rows.carried(squares=False)))
     at = next((one.calibration for one in measures if one.calibration), None)
-    ranking = rank(rows, scored=scored, at=at)
+    ranking = rank(rows, at=at)
     if rows.kept is None:  # measures share points
         ranking = replace(ranking, rows=replace(rows, kept={}))
     tables = []

@@ -298,7 +298,7 @@ class Measure(ABC):
         return spreads(ranking, self)
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
-        ranking = rank(rows, bins, scored=self.scored, at=self.calibration)
+        ranking = rank(rows, bins, at=self.calibration)
         sized = self.valued(ranking).select("segment", *sizes(POSITIVES, NEGATIVES), "estimate")
         return ranking.segments.with_keys(ranking.with_dropped(sized))
 

@@ -17,7 +17,7 @@ from frame_prc._formulas import FEWEST_TOLD, effective_number, library, rounded_
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, beside, cached, in_order
 from frame_prc._ranking.keys import KeyRange, range_of
-from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.sorted_rows import gathered, group_totals
 from frame_prc._rows.rows import Rows, units_of
 from frame_prc._rows.rules import SQUARES, SUMS
@@ -50,14 +50,11 @@ class RowInfluence:
     found: pl.LazyFrame | None = None
 
     @classmethod
-    def of(cls, rows: Rows, measure: Measure) -> RowInfluence:
-        return cls(rank(rows, squares=True, numbered=True, scored=measure.scored), measure)
-
-    @classmethod
-    def of_each(cls, scored: Sequence[Rows], measures: Sequence[Measure]) -> list[RowInfluence]:
-        pairs = zip(scored, measures, strict=True)
-        areas = scored[0].together([partial(cls.of, rows, measure) for rows, measure in pairs])
-        found = scored[0].windowed_together(*(area.windows() for area in areas))
+    def of_models(
+        cls, rankings: Sequence[Ranking], measures: Sequence[Measure]
+    ) -> list[RowInfluence]:
+        areas = list(map(cls, rankings, measures))
+        found = rankings[0].rows.windowed_together(*(area.windows() for area in areas))
         return [replace(area, found=frame) for area, frame in zip(areas, found, strict=True)]
 
     def windows(self) -> pl.LazyFrame:

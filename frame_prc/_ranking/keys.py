@@ -251,6 +251,10 @@ class RankKey:
     def later(self, slots: pl.Expr) -> pl.Expr:
         return (_KEY + slots.cast(self.dtype) * self._int(2 * self.class_size)).alias("rank_key")
 
+    def earlier(self, segments: int, rows: int) -> pl.Expr:
+        """Return the rank key with lower numbers of segments and rows."""
+        return (_KEY - self._int(segments * self._segment_size + rows)).alias("rank_key")
+
     def row(self) -> pl.Expr:
         return (_KEY & self._int(self.class_size - 1)).cast(pl.UInt32).alias("row")
 
@@ -357,11 +361,6 @@ class Segments:
     count: int
     keys: list[str]
     key_range: KeyRange | None = None
-
-    @property
-    def may_move_rows(self) -> bool:
-        """Whether rows get their numbers by a join."""
-        return bool(self.keys) and self.key_range is None
 
     def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
         """Add to each row the number of its segment; ``in_order`` says that rows must not move."""

@@ -23,7 +23,7 @@ from frame_prc._request.specs import Calibration, IntoColumn
 from frame_prc._request.values import Bins, threshold_dtype
 from frame_prc._rows.checks import check_of
 from frame_prc._rows.columns import Column, check_numeric, find_column, project
-from frame_prc._rows.rows import DROPPED, Rows, computed
+from frame_prc._rows.rows import DROPPED, Rows, below_each_other, computed
 from frame_prc._rows.rules import COUNT_LIMIT, SUMS, bin_rules, is_improbable
 from frame_prc.exceptions import DataError
 
@@ -145,6 +145,10 @@ class Ranking:
         return join(levelled, self.levels, on="level", how="left", maintain_order="left")
 
 
+# How rows without weights are ranked that are not numbered before.
+_PLAIN = ("ranking", ("squares", False), ("numbered", False), ("clusters", False))
+
+
 def rank(
     rows: Rows,
     bins: Bins | None = None,
@@ -152,7 +156,6 @@ def rank(
     squares: bool = False,
     numbered: bool = False,
     clusters: bool = False,
-    scored: bool = True,
     at: Calibration | None = None,
 ) -> Ranking:
     """Return rows with their rank keys, and their segments; areas may be calibrated ``at``."""
@@ -162,11 +165,9 @@ def rank(
         "squares": squares and rows.columns.needs_squares,
         "numbered": numbered,
         "clusters": clusters,
-        # What knows its row is rarely asked for scores, and is sorted faster without them.
-        "scored": scored or (rows.kept is not None and not numbered),
     }
     make = partial(_rank, rows, bins, **how)
-    return make() if bins is not None else rows.keep(("ranking", *how.values()), make)
+    return make() if bins is not None else rows.keep(("ranking", *how.items()), make)
 
 
 def _rank(
@@ -176,7 +177,6 @@ def _rank(
     squares: bool,
     numbered: bool,
     clusters: bool,
-    scored: bool,
 ) -> Ranking:
     levels = _levels(rows, bins)
     rows = rows if bins is None else count_bins(rows, bins, squares=squares, clusters=clusters)
@@ -200,9 +200,39 @@ def _rank(
     if not (carried or numbered) and has_few_scores(rows, segments.count):
         return _counted(ranking)
     is_plain = bins is None and levels is None and not clusters
-    if not (is_plain and rows.many_in_memory):
-        return ranking
-    return _narrowed(ranking, frame, scored=scored)
+    return _narrowed(ranking) if is_plain and rows.many_in_memory else ranking
+
+
+def rank_model(rows: Rows, place: int, stacked: Rows) -> Ranking:
+    """Return the numbered rows of one of several models, which are ``stacked`` elsewhere."""
+
+    def make() -> Ranking:
+        of_all = _of_all(rows, place, stacked)
+        return rank(rows, squares=True, numbered=True) if of_all is None else of_all
+
+    return rows.keep("ranking of a model", make)
+
+
+def _of_all(rows: Rows, place: int, stacked: Rows) -> Ranking | None:
+    """Return a model's share of the rows of all models, if these were ranked before."""
+    stacked = below_each_other(stacked)
+    whole: Ranking | None = stacked.kept_before(_PLAIN)
+    # Rows that are left out differ between models.
+    if whole is None or rows.usable is not None or rows.height is None:
+        return None
+    ordered = whole.ordered
+    if ordered is None or not ordered.key.row_bits:
+        return None
+    model, *keys = stacked.keys
+    name = list(stacked.columns.request.models)[place]
+    table = whole.segments.table.filter(pl.col(model) == name).collect()
+    first, renamed = table["segment"].item(0), dict(zip(keys, rows.keys, strict=True))
+    own = table.select(pl.col("segment") - first, *keys).rename(renamed)
+    segments = Segments(own.lazy(), own.height, rows.keys)
+    own_order = sorted_rows.of_segments(ordered, first, segments, place * rows.height)
+    key, frame = own_order.key, own_order.frame().lazy()
+    unordered = frame.filter(~key.opens())
+    return Ranking(unordered, segments, key, rows, None, squares=False, sort=lambda: own_order)
 
 
 def _with_cluster_numbers(frame: pl.LazyFrame, column: Column | None) -> pl.LazyFrame:
@@ -214,20 +244,19 @@ def _with_cluster_numbers(frame: pl.LazyFrame, column: Column | None) -> pl.Lazy
     return joined.drop("cluster").rename({"number": "cluster"})
 
 
-def _narrowed(ranking: Ranking, frame: pl.LazyFrame, *, scored: bool) -> Ranking:
+def _narrowed(ranking: Ranking) -> Ranking:
     """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart."""
-    key, carried = ranking.key, ranking.carried
-    asked = frame, ranking.segments, key, ranking.rows
-    if scored and not key.row_bits:
-        if not carried and sorted_rows.repeats_scores(ranking.rows):
-            return ranking  # many rows share a slot, and each would be looked at again
-        # Not now: what needs no order would sort in vain.
-        return replace(ranking, sort=partial(sorted_rows.sorted_with_rows, *asked, carried))
-    if key.row_bits or carried:
-        found = sorted_rows.sorted_with_rows(*asked, carried)
-    else:
-        found = None if key.dtype == pl.UInt64 else sorted_rows.sorted_alone(*asked)
-    return ranking if found is None else replace(ranking, key=found.key, sort=lambda: found)
+    key, rows, carried = ranking.key, ranking.rows, ranking.carried
+    sort = partial(sorted_rows.sorted_with_rows, ranking.segments, key, rows, carried)
+    if key.row_bits:  # at once: of several models, each on a thread of its own
+        found = sort()
+        return ranking if found is None else replace(ranking, key=found.key, sort=lambda: found)
+    # Not now: what needs no order would sort in vain.
+    if not carried and key.dtype == pl.UInt64:
+        sort = partial(sorted_rows.sorted_as_they_are, ranking.frame, ranking.segments, key)
+    elif not carried and sorted_rows.repeats_scores(rows):
+        return ranking  # many rows share a slot, and each would be looked at again
+    return replace(ranking, sort=sort)
 
 
 def _counted(ranking: Ranking) -> Ranking:

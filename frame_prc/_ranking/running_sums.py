@@ -116,10 +116,10 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
     shared = rows.kept is not None and rows.many_in_memory and not ranking.carried
     if not shared or points not in (HITS, STEPS, CORNERS):
         return _running(ranking, points)
-    # Few of the rows, which several verbs use: they are kept, and hits are among steps.
-    what = STEPS if points == HITS else points
-    kept = ranking.keep_points(what, lambda: rows.windowed(_running(ranking, what)))
-    return kept.drop("tp_a", "fp_a") if points == HITS else kept
+    # Few of the rows, which several verbs use: they are kept.
+    if points == HITS and STEPS in ranking.points:  # hits are among steps
+        return ranking.points[STEPS].drop("tp_a", "fp_a")
+    return ranking.keep_points(points, lambda: rows.windowed(_running(ranking, points)))
 
 
 def _running(ranking: Ranking, points: Points) -> pl.LazyFrame:

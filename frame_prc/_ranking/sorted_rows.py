@@ -18,7 +18,7 @@ import polars as pl
 from frame_prc import _execution
 from frame_prc._execution import has_numpy, on_each_thread, together
 from frame_prc._formulas import unsigned_zero
-from frame_prc._lazy import beside, join, remembered
+from frame_prc._lazy import beside, remembered
 from frame_prc._ranking.keys import RankKey, Scale, Segments
 from frame_prc._rows.rows import Rows, is_positive
 
@@ -77,8 +77,6 @@ def numpy_is_faster() -> bool:
 
 # Scores repeat if fewer than this share of a sample of so many are distinct.
 _SAMPLE, _MOSTLY = 1_000, 0.9
-# If more rows share a slot, looking at them again takes longer than wider keys.
-_FEW_TIES = 100_000
 _FEW_SHARED = 1 / 20
 _MOST_MOVES = 4
 
@@ -138,55 +136,29 @@ def sampled_scores(rows: Rows, size: int) -> list[pl.Series]:
     return [column.gather_every(step) for column in columns]
 
 
-# --- keys alone ----------------------------------------------------------------------------
-
-
-def sorted_alone(
-    frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows
-) -> OrderedRows | None:
-    narrow = key.narrower()
-    if narrow is None or repeats_scores(rows):
-        return None
-    keys = frame.select(rank_key(narrow, rows))
-    ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))["rank_key"]
-    found = OrderedRows(narrow, ordered, pl.DataFrame(), segments)
-    shared = shared_with_next(ordered, narrow)
-    if shared.is_empty():
-        return found
-    if len(shared) > _FEW_TIES:
-        return None
-    ties = ordered.gather(shared).to_frame().select(narrow.tie()).unique()
-    tied = frame.select(rank_key(narrow, rows), "score").with_columns(narrow.tie())
-    tied = join(tied, ties.lazy(), on="rank_key", how="semi")
-    scores = tied.group_by("rank_key").agg(low=pl.col("score").min(), high=pl.col("score").max())
-    mixed = scores.select((pl.col("low") != pl.col("high")).any())
-    return None if mixed.collect().item() else found
+def sorted_as_they_are(frame: pl.LazyFrame, segments: Segments, key: RankKey) -> OrderedRows | None:
+    """Return the sorted keys of a frame of these, which tell all scores."""
+    keys = sorted_keys(pl.concat([frame, *extra_rows(segments, key)]))["rank_key"]
+    # Only rows that the checks refuse have no key.
+    return None if keys.has_nulls() else OrderedRows(key, keys, pl.DataFrame(), segments)
 
 
 # --- keys with the number of the row -------------------------------------------------------
 
 
 def sorted_with_rows(
-    frame: pl.LazyFrame,
-    segments: Segments,
-    key: RankKey,
-    rows: Rows,
-    carried: list[str],
+    segments: Segments, key: RankKey, rows: Rows, carried: list[str]
 ) -> OrderedRows | None:
     """Return sorted keys that hold the number of the row, with the columns carried."""
     narrow = _with_room_for_rows(key, segments, rows)
     if narrow is None:
         return None
-    # A row number takes less time than a range of integers.
-    has_number = "row" in rows.frame.collect_schema()
-    numbered = frame if has_number else frame.with_row_index("row")
-    names = ["score", *carried]
-    # What is looked up is in the order of the numbers: that of the rows, or of those that moved.
-    beside = names if segments.may_move_rows and not has_number else []
-    found = numbered.select(rank_key(narrow, rows, numbered=True), *beside).collect()
-    keys, values = found["rank_key"], found.select(beside)
-    if not beside:
-        values = rows.used().select(names).collect(engine="in-memory")
+    used = rows.used()
+    # Numbered first, as a join may move rows.
+    frame = used if "row" in used.collect_schema() else used.with_row_index("row")
+    numbered = segments.numbered(frame).select(rank_key(narrow, rows, numbered=True))
+    keys = numbered.collect().to_series()
+    values = used.select("score", *carried).collect(engine="in-memory")
     # Only rows that the checks refuse have no key.
     if keys.is_empty() or keys.has_nulls():
         return None
@@ -198,6 +170,24 @@ def sorted_with_rows(
         return None
     scores = None if narrow.scale == key.scale else _with_one_zero(values["score"], key.scale)
     return OrderedRows(narrow, ordered, values.select(carried).rechunk(), segments, scores)
+
+
+def of_segments(
+    ordered: OrderedRows, first: int, segments: Segments, rows_before: int
+) -> OrderedRows:
+    """Return the sorted keys of ``segments``, the ``first`` and those after it, numbered anew.
+
+    They are the segments of rows that follow ``rows_before`` others; no column is carried.
+    """
+    key = replace(ordered.key, last_segment=segments.count)
+    opening = ordered.opening[first : first + segments.count + 1]
+    keys = ordered.keys[opening[0] : opening[-1] + 1].to_frame()
+    own = keys.lazy().select(key.earlier(first, rows_before)).collect().to_series()
+    extra = pl.concat(extra_rows(segments, key)).collect().to_series()
+    scores = None if ordered.scores is None else ordered.scores[rows_before:]
+    return OrderedRows(
+        key, own.scatter(opening - opening[0], extra), ordered.values, segments, scores
+    )
 
 
 def _with_one_zero(scores: pl.Series, scale: Scale) -> pl.Series:

@@ -91,7 +91,7 @@ class AveragePrecision(Table):
 
     def _areas(self, rows: Rows) -> tuple[pl.LazyFrame, Ranking]:
         if self.interval is None and rows.elsewhere is None:
-            ranking = rank(rows, self.bins, scored=False, at=self.calibration)
+            ranking = rank(rows, self.bins, at=self.calibration)
             areas = sized_areas(ranking, self.calibration, self.top)
             return areas.rename({AVERAGE_PRECISION: "estimate"}), ranking
         estimates = Estimates.of(rows, area.AveragePrecision(self.calibration), self.bins)
@@ -155,7 +155,7 @@ class Areas(Table):
         resampling = None if self.interval is None else self.interval.resampling
         if resampling is not None:
             check_drawable(rows)
-        ranking = rank(rows, self.bins, scored=False, at=self.calibration)
+        ranking = rank(rows, self.bins, at=self.calibration)
         table = self.spec.of(ranking, self.calibration)
         if resampling is not None:
             on = ["segment", "method"]

@@ -78,7 +78,7 @@ class Averages(Table):
             return Estimates.of(rows, measure, self.bins).keyed()
         if self.top is None:
             return measure.of_segments(rows, self.bins)
-        ranking = rank(rows, self.bins, scored=False, at=measure.calibration)
+        ranking = rank(rows, self.bins, at=measure.calibration)
         areas = sized_areas(ranking, measure.calibration, self.top)
         return areas.rename({self.measured.name: "estimate"})
 

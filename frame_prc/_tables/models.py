@@ -30,6 +30,7 @@ from frame_prc._inference.row_influence import (
     with_influences,
 )
 from frame_prc._lazy import in_order, segment_join
+from frame_prc._ranking.ranking import rank_model
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import Rows, of_model, side_by_side
 
@@ -58,9 +59,10 @@ _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance
 
 def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     names, measure = list(rows.columns.request.models), measure_of(comparison.measured)
-    rows = side_by_side(rows)
+    stacked, rows = rows, side_by_side(rows)
     if rows.elsewhere is None:
-        models, sums = _in_polars(rows, comparison, [measure.of_model(name) for name in names])
+        measures = [measure.of_model(name) for name in names]
+        models, sums = _in_polars(stacked, rows, comparison, measures)
     else:
         models, sums = rows.elsewhere.paired(rows, measure)
     if measure.of_decisions:
@@ -86,11 +88,12 @@ def _name(name: str, pair: tuple[int, int]) -> str:
 
 
 def _in_polars(
-    rows: Rows, comparison: Comparison, measures: Sequence[Measure]
+    stacked: Rows, rows: Rows, comparison: Comparison, measures: Sequence[Measure]
 ) -> tuple[list[Estimates], pl.LazyFrame]:
     rows = numbered(rows)
-    scored = [of_model(rows, place) for place in range(len(rows.columns.scores))]
-    models = RowInfluence.of_each(scored, measures)
+    places = range(len(rows.columns.scores))
+    ranked = [partial(rank_model, of_model(rows, place), place, stacked) for place in places]
+    models = RowInfluence.of_models(rows.together(ranked), measures)
     estimates = [Estimates(model.ranking, model.measure, model) for model in models]
     return estimates, rows.once(_sums(rows, models, comparison))
 

@@ -236,7 +236,7 @@ class Search:
 
     def _scan(self) -> Scan:
         used, columns = self.used, self.rows.columns
-        ranking = rank(numbered(self.rows.pooled()), numbered=True, scored=False)
+        ranking = rank(numbered(self.rows.pooled()), numbered=True)
         key = ranking.key
         in_order = ranking.in_order.filter(~key.opens())
         ranked = in_order.select(

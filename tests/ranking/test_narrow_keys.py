@@ -31,17 +31,17 @@ def _looks():
 
 
 @pytest.fixture
-def dtypes(monkeypatch):
-    """Return the dtypes of the keys that were sorted at once."""
+def narrowed(monkeypatch):
+    """Return, for each ranking of rows with numbers, whether its keys have 64 bits."""
     found = []
-    sort = sorted_rows.sorted_keys
+    sort = sorted_rows.sorted_with_rows
 
-    def spy(keys: pl.LazyFrame) -> pl.DataFrame:
-        ordered = sort(keys)
-        found.append(ordered["rank_key"].dtype)
+    def spy(*rows, **how):
+        ordered = sort(*rows, **how)
+        found.append(ordered is not None)
         return ordered
 
-    monkeypatch.setattr(sorted_rows, "sorted_keys", spy)
+    monkeypatch.setattr(sorted_rows, "sorted_with_rows", spy)
     return found
 
 
@@ -59,35 +59,18 @@ def expected(rows: pl.DataFrame) -> float | None:
     return None if found is None else float(found)
 
 
-def test_scores_far_apart_are_sorted_as_narrow_keys(dtypes):
-    assert area(frame(FAR_APART)) == expected(frame(FAR_APART))
-    assert dtypes == [pl.UInt64]
-
-
-def test_scores_that_come_together_are_sorted_again(dtypes):
-    assert area(frame(CLOSE)) == expected(frame(CLOSE))
-    assert dtypes == [pl.UInt64, pl.Int128]
-
-
-def test_equal_scores_may_come_together(dtypes):
+def test_equal_scores_may_come_together(narrowed):
     # Two zeros are one score. Enough other scores differ that the rows do not seem to repeat them.
     scores = [0.0, -0.0, *(2.0**power for power in range(-40, 40))]
     rows = pl.DataFrame({"truth": [True, False] * 41, "score": scores})
     assert area(rows) == pytest.approx(expected(rows), rel=1e-12)
-    assert dtypes == [pl.UInt64]
+    assert narrowed == [True]
 
 
-def test_repeated_scores_are_not_sorted_twice(dtypes):
+def test_repeated_scores_are_not_sorted_twice(narrowed):
     rows = frame([1.0, 1.0, AFTER_ONE, -1e300, -1e300])
     assert area(rows) == pytest.approx(expected(rows), rel=1e-12)
-    assert dtypes == [pl.Int128]
-
-
-def test_close_scores_of_different_segments_do_not_count(dtypes):
-    rows = frame(CLOSE).with_columns(segment=pl.Series(["a", "a", "b", "b", "b"]))
-    found = frame_prc.average_precision(rows, "truth", "score", by="segment")
-    assert found["average_precision"].to_list() == [0.5, 0.5]
-    assert dtypes == [pl.UInt64]
+    assert not narrowed
 
 
 @given(TRUTHS, st.permutations(CLOSE))
@@ -155,21 +138,6 @@ DRAWN = st.lists(
     st.tuples(st.booleans(), st.sampled_from([*NEIGHBOURS, 0.5, -1e300, inf]), st.integers(1, 4)),
     min_size=2,
 ).map(lambda rows: [(True, -1e300, 1), (False, inf, 1), *rows])
-
-
-@pytest.fixture
-def narrowed(monkeypatch):
-    """Return, for each ranking of rows with numbers, whether its keys have 64 bits."""
-    found = []
-    sort = sorted_rows.sorted_with_rows
-
-    def spy(*rows, **how):
-        ordered = sort(*rows, **how)
-        found.append(ordered is not None)
-        return ordered
-
-    monkeypatch.setattr(sorted_rows, "sorted_with_rows", spy)
-    return found
 
 
 def weighted(rows) -> pl.DataFrame:
