@@ -25,8 +25,6 @@ from frame_prc._ranking.running_sums import CLUSTER_SUMS
 
 # With fewer, a 95 % interval visibly covers less: see tests/benchmarks/simulations.md.
 FEW_POSITIVES = 20
-# Other segments, of whose positives a larger share has few negatives, have few themselves.
-MOST_FLAGGED = 0.1
 # Statuses that say so: of positives, or of clusters that hold some; and those of either class.
 FEW_OF_POSITIVES = ("few_positives", "few_clusters")
 FEW = (*FEW_OF_POSITIVES, "few_negatives", "few_rows")

@@ -14,7 +14,7 @@ import polars.selectors as cs
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES, shows_spread, status_where
 from frame_prc._formulas import sizes, without_nan
 from frame_prc._inference.areas import AveragePrecision, PartialRocAuc, RocAuc
-from frame_prc._inference.at_threshold import AtThreshold
+from frame_prc._inference.at_threshold import FEWEST_IN_CELL, AtThreshold
 from frame_prc._inference.intervals import with_levels
 from frame_prc._inference.measure import (
     NEGATIVES,
@@ -69,6 +69,9 @@ def measure_of(asked: Measured) -> Measure:
 # Equal weights stand for odds that differ from those of their rows by a rounding error.
 _ROUNDING_OF_K = 1e-9
 _FEW_BINS = 2
+# By simulation: a mean of segments of which few negatives move more differed from an equally good
+# one in 8 to 30 % of tests at 5 %. Few negatives move an area as if so many more had been seen.
+_MOST_MOVED, _UNSEEN = 0.2, 2.0
 # So many standard errors at most do clusters add to the bias of rows: more would be pairs of both
 # classes that cancel, as on days whose prevalences differ, which a model foresees.
 _MOST_ADDED = 0.8
@@ -280,24 +283,25 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     prevalence, few of them decide the precision at the top. In simulations 95 % intervals covered
     less than 92 % with fewer negatives than go with 20 sqrt(k) positives at these odds, and with
     fewer than 20. Clusters divide the number by what they multiply the variance of a negative by.
-    A measure of both classes rests on the scarcer one.
+    A measure of both classes rests on the scarcer one. ``n_told`` is the number at these odds.
     """
     if measure.counted:
-        said = "is_few" in measure.kept
-        return table.with_columns(few_negatives=pl.col("is_few") if said else pl.lit(value=False))
+        said = pl.col("is_few") if "is_few" in measure.kept else pl.lit(value=False)
+        return table.with_columns(few_negatives=said, n_told=pl.lit(float(FEWEST_IN_CELL)))
     columns, count = table.collect_schema(), pl.col("n_negative")
     if TIMES_OF_CLUSTERS[1] in columns:
         count /= pl.col(TIMES_OF_CLUSTERS[1])
     least = count * measure.share_of_negatives
     if NEGATIVE_CLUSTERS in columns:
         least = pl.min_horizontal(least, pl.col(NEGATIVE_CLUSTERS).fill_nan(None))
-    few = least < FEW_POSITIVES
+    few, told = least < FEW_POSITIVES, least
     if not measure.of_both_classes:
         odds = (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
         if "reference_odds" in columns:
             odds = pl.col("reference_odds")
         few |= few_at_odds(count, odds, odds / pl.col("row_odds"))
-    found = table.with_columns(few_negatives=few.fill_null(value=False))
+        told = count / odds
+    found = table.with_columns(few_negatives=few.fill_null(value=False), n_told=told)
     if not measure.of_both_classes:
         return found
     rests_on = [name for name in ("n_effective", "n_trials") if name in columns]
@@ -309,6 +313,16 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
 def few_at_odds(count: Any, odds: Any, k: Any) -> Any:
     """Return whether negatives are too few for the odds, k times their own, that they stand for."""
     return (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k**0.5)
+
+
+def moved_by_few(share: Any, told: Any) -> Any:
+    """Return how much a segment with so few negatives moves the mean that it has a share of."""
+    return share / (told + _UNSEEN)
+
+
+def is_moved(moved: Any, shares: Any, own: Any, others: Any) -> Any:
+    """Return whether the sum of these is too much for the effective rows of both sides."""
+    return moved**2 * own * others > (_MOST_MOVED * shares) ** 2 * (own + others)
 
 
 def unbiased_variance(measure: Measure) -> pl.Expr:

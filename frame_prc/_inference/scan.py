@@ -16,9 +16,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, MOST_FLAGGED
+from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._execution import on_each_thread
-from frame_prc._inference.estimates import few_at_odds
+from frame_prc._inference.estimates import few_at_odds, is_moved, moved_by_few
 from frame_prc._inference.resamples import Floats, Integers
 from frame_prc._inference.segment_permutations import (
     Labels,
@@ -254,7 +254,8 @@ def _have_few_negatives(positives: Integers, negatives: Integers, odds: float) -
     k = odds * positives / np.maximum(negatives, 1)
     few: Flags = (negatives < FEW_POSITIVES) | few_at_odds(negatives, odds, k)
     share = np.where(negatives > 0, positives, 0.0)
-    of_others: Flags = _of_others(share * few) > MOST_FLAGGED * _of_others(share)
+    others, moved = _of_others(share), _of_others(moved_by_few(share * few, negatives / odds))
+    of_others: Flags = is_moved(moved, others, positives, others)
     return few | of_others
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
-from frame_prc._curves.logit_intervals import INTERVAL, MOST_FLAGGED
+from frame_prc._curves.logit_intervals import INTERVAL
 from frame_prc._inference.estimates import (
     Estimates,
     measure_of,
@@ -34,6 +34,8 @@ from frame_prc._tables.areas import DETAILED_INTERVAL
 from frame_prc._tables.compare import adjusted, p_values_of
 
 SEGMENTS = "n_segments"
+# A mean of which a larger share has no negatives says so.
+_MOST_OF_ONE_CLASS = 0.1
 
 _ESTIMATE, _N, _N_POS = pl.col("estimate"), pl.col("n"), pl.col("n_pos")
 
@@ -142,7 +144,7 @@ def _with_one_class(table: pl.LazyFrame, measured: Measured) -> pl.LazyFrame:
 
 
 def status_of_mean(fewest: int) -> pl.Expr:
-    of_one_class = pl.col("of_one_class") > MOST_FLAGGED * pl.col("shares")
+    of_one_class = pl.col("of_one_class") > _MOST_OF_ONE_CLASS * pl.col("shares")
     few = pl.when(pl.col(SEGMENTS) < fewest).then(pl.lit("few_segments"))
     return few.when(of_one_class).then(pl.lit("no_negatives")).otherwise(pl.lit("ok"))
 

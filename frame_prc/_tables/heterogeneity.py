@@ -21,7 +21,7 @@ from frame_prc._inference.estimates import (
     widened_variance,
     with_few_scores,
 )
-from frame_prc._inference.intervals import check_method, unbiased
+from frame_prc._inference.intervals import check_method, status_of, unbiased
 from frame_prc._lazy import concat, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import PERMUTED, Interval, Measured, SegmentsTest, SegmentsTestUsed
@@ -195,15 +195,19 @@ class Heterogeneity(Table):
         model = rows.model_keys
         keys = rows.keys[len(model) :]
         used = segments.drop_nulls("error")
-        # The best and the worst are not few, if there are two such.
+        # The gap is that of the segments that can be judged, if there are two: only then are the
+        # best and the worst named.
         judged = ~used["few"]
-        used = used.with_columns(named=judged | (judged.sum() < _FEWEST))
+        are_judged = judged.sum() >= _FEWEST
+        used = used.with_columns(named=judged | pl.lit(not are_judged))
         from_above = measure_of(self.measured).higher_is_better
         best, worst = (
             _first(used.filter("named"), keys, end, from_above=from_above == (end == "best"))
             for end in ("best", "worst")
         )
         both = pl.concat([best, worst], how="horizontal")
+        gap = (both["best_value"] - both["worst_value"]).abs()
+        both = both if are_judged else both.clear(1)
         in_model = pl.col("number").is_in(segments["number"].implode())
         found = self._tested(
             used, sums.filter(in_model), single.filter(in_model), ascending=rows.ascending
@@ -214,7 +218,7 @@ class Heterogeneity(Table):
             n_segments=pl.lit(used.height, pl.Int64),
             n_left_out=pl.lit(segments.height - used.height, pl.Int64),
             n_few=pl.lit(used["few"].sum(), pl.Int64),
-            gap=(pl.col("best_value") - pl.col("worst_value")).abs(),
+            gap=gap,
         )
 
     def _tested(
@@ -265,7 +269,8 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     table, m = estimates.table(), pl.col("n_effective")
     inside = (_AREA > 0) & (_SHORTFALL > 0)
     # Of rows it is that of the draws of a permutation.
-    of_limits = widened_variance if estimates.ranking.rows.clustered else unbiased_variance
+    clustered = estimates.ranking.rows.clustered
+    of_limits = widened_variance if clustered else unbiased_variance
     std_error = of_limits(estimates.measure).sqrt()
     odds = (
         pl.lit(None, pl.Float64)
@@ -274,7 +279,7 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     )
     numbered = table.with_columns(
         number=_NUMBER,
-        few=(m < FEW_POSITIVES) | pl.col("few_negatives"),
+        few=status_of(estimates.measure, clustered=clustered) != "ok",
         logit=_AREA.log() - _SHORTFALL.log(),
         error=pl.when(inside).then(std_error / (_AREA * _SHORTFALL)),
         slope=_AREA * _SHORTFALL,

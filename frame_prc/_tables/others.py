@@ -13,9 +13,8 @@ from datetime import time
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, same_reference
-from frame_prc._curves.logit_intervals import MOST_FLAGGED
 from frame_prc._formulas import effective_number, sizes, unsigned_zero
-from frame_prc._inference.estimates import Estimates, measure_of
+from frame_prc._inference.estimates import Estimates, is_moved, measure_of, moved_by_few
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
 from frame_prc._lazy import (
@@ -309,7 +308,9 @@ def _others(model: Sequence[str]) -> list[pl.Expr]:
         "squares_b": in_mean.then(_SHARE * (_SHARE / pl.col("n_effective"))),
         "positives_b": _POSITIVES,
         "negatives_b": _NEGATIVES,
-        "flagged_b": _SHARE * pl.col("few_negatives"),
+        "moved_b": in_mean.then(
+            pl.when("few_negatives").then(moved_by_few(_SHARE, pl.col("n_told")))
+        ),
     }
     return [_of_others(amount.fill_null(0), model).alias(name) for name, amount in sums.items()]
 
@@ -324,14 +325,15 @@ def _of_others(amount: pl.Expr, model: Sequence[str]) -> pl.Expr:
 def _means() -> list[pl.Expr]:
     has_any = pl.when(_OTHERS > 0)
     *_, prevalence, status = sizes(pl.col("positives_b"), pl.col("negatives_b"))
+    own, others = pl.col("n_effective"), effective_number(_OTHERS, pl.col("squares_b"))
     return [
         has_any.then(pl.col("area_b") / _OTHERS).alias("value_b"),
         has_any.then(pl.col("shortfall_b") / _OTHERS),
         has_any.then(pl.col("variance_b", "of_squares_b") / _OTHERS**2),
-        effective_number(_OTHERS, pl.col("squares_b")).alias("n_effective_b"),
+        others.alias("n_effective_b"),
         prevalence.alias("prevalence_b"),
         status.replace("empty", "no_other").alias("status_b"),
-        (pl.col("flagged_b") > MOST_FLAGGED * _OTHERS).alias("few_negatives_b"),
+        is_moved(pl.col("moved_b"), _OTHERS, own, others).alias("few_negatives_b"),
     ]
 
 

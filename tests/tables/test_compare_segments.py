@@ -342,6 +342,32 @@ def test_status_says_that_there_are_few_negatives_as_by_definition(kind, cluster
         assert found["status"] == ("few_negatives" if few else "ok"), found["group"]
 
 
+@every_kind
+@pytest.mark.parametrize(
+    ("small", "large", "others"),
+    [
+        ((30, 11), 90, "ok"),
+        ((5, 1), 90, "ok"),
+        ((30, 2), 90, "few_negatives"),
+        ((120, 14), 400, "few_negatives"),  # as the standard errors of the others are smaller
+    ],
+)
+def test_others_have_few_negatives_if_these_move_their_mean(kind, small, large, others):
+    rng = np.random.default_rng(0)
+    sizes = dict.fromkeys("abc", (large, 7 * large // 3)) | {"small": small}
+    frames = [
+        pl.DataFrame({"group": name, "truth": np.arange(sum(n)) < n[0]})
+        for name, n in sizes.items()
+    ]
+    rows = pl.concat(frames)
+    rows = rows.with_columns(score=pl.col("truth") + pl.lit(rng.normal(size=rows.height)))
+    asked = {"by": "group", "against": "others"}
+    found = kind.rows(frame_prc.compare_segments(kind.make(rows), "truth", "score", **asked))
+    statuses = dict(found.select("group", "status").rows())
+    assert statuses.pop("small") != "ok"
+    assert statuses == dict.fromkeys("abc", others)
+
+
 # --- errors ------------------------------------------------------------------------------------
 
 
