@@ -308,12 +308,15 @@ def more_by_weights(weight: pl.Expr, squares: pl.Expr, fourths: pl.Expr) -> pl.E
 
     Of normal rows that differ by weight ``(sum w^2)^2 / sum w^4`` tell as much of the variance
     (Satterthwaite 1946, doi 10.2307/3002019). The quantile of ``intervals`` for n rows squared is
-    on average ``n / (n - 3)`` times that of a normal.
+    on average ``n / (n - 3)`` times that of a normal. By simulation half as many do where weights
+    differ more than exponential ones, of which the effective number of rows is three times this.
     """
-    number, heavy = (_told(effective_number(*of)) for of in ((weight, squares), (squares, fourths)))
-    told = told_by_weights(weight, squares, fourths).fill_null(number)
-    more: pl.Expr = _spread_of_student(heavy) / _spread_of_student(told) - 1
-    return more.fill_nan(0.0).clip(lower_bound=0.0)
+    number, heavy = effective_number(weight, squares), effective_number(squares, fourths)
+    heavy *= (3 * heavy / number).clip(0.5, 1.0)
+    more = _spread_of_student(_told(heavy)) / _spread_of_student(_told(number)) - 1
+    # Where few are heavy the effective number of rows is theirs.
+    has_many = told_by_weights(weight, squares, fourths).is_null()
+    return pl.when(has_many).then(more.fill_nan(0.0).clip(lower_bound=0.0)).otherwise(0.0)
 
 
 def _told(rows: pl.Expr) -> pl.Expr:

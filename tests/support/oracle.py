@@ -523,8 +523,10 @@ def of_squares(
 def more_by_weights(weights: Sequence[Any]) -> float:
     """Return what limits take the variance to be more, as few rows tell it: the heavier ones."""
     powers = [sum(float(weight) ** power for weight in weights) for power in (1, 2, 4)]
-    number, told = (max(a**2 / b, 6.0) for a, b in pairwise(powers))
-    return told / (told - 3) / (number / (number - 3)) - 1
+    number, heavy = (a**2 / b for a, b in pairwise(powers))
+    heavy *= min(max(3 * heavy / number, 0.5), 1.0)
+    number, heavy = max(number, 6.0), max(heavy, 6.0)
+    return max(heavy / (heavy - 3) / (number / (number - 3)) - 1, 0.0)
 
 
 def _times_of_clusters(
