@@ -69,10 +69,11 @@ def with_point(ordered: Frame, name: str) -> Frame:
 
 def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
     """Return a row per point with its running sums, with ``own_scores`` if of ``hits`` only."""
-    keys = counted.segment
-    ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
+    keys, ordered = counted.segment, counted.ordered
+    if ordered is None:
+        ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
     amounts = amount_names(squares=counted.squares)
-    numbers = ["dropped"] if counted.columns.request.missing == "drop" else []
+    numbers = ["dropped"] if counted.drops else []
     if hits:
         numbers.append("own_scores")
         ordered = project(ordered, "*", "CAST(ends AS BIGINT) AS own_scores")
