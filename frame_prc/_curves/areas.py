@@ -124,6 +124,17 @@ def has_area(col: Col, method: Method, *, calibrated: bool) -> Any:
     return (positives > 0) & (negatives > 0) if needs_both else positives > 0
 
 
+def chance_in_range(col: Col, recall_range: tuple[float, float], *, calibrated: bool) -> Any:
+    """Return the step area of a random order, whose precision is the prevalence at every recall.
+
+    It is 0 beyond ``reach``, the rows that are retrieved at the lowest score.
+    """
+    low, high = recall_range
+    prevalence = col(REFERENCE) if calibrated else col("n_pos") / col("n")
+    covered = (col("reach") / col("n")).clip(upper_bound=high) - low
+    return covered.clip(lower_bound=0.0) * prevalence
+
+
 def precision_before(col: Col, start: Start) -> Any:
     tp_a, fp_a = col("tp_a"), col("fp_a")
     lib = library(tp_a)

@@ -17,6 +17,7 @@ from frame_prc._curves.curve import ADDABLE, BOUNDS, CURVE, check_frames
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
 from frame_prc._curves.logit_intervals import (
     FEW_POSITIVES,
+    RANDOM,
     limits_of_share,
     status,
     status_where,
@@ -230,6 +231,7 @@ def _auc(engine: Engine, frame: Any, request: Request, given: Any, outputs: Sequ
     }
     sums: dict[str, nw.Expr] = {method: formulas.total(nw.col(method)) for method in spec.methods}
     steps = _steps(counted, spec, calibration).with_columns(**added)
+    sums["reach"] = nw.when(RETRIEVED).then(nw.col("seen")).max().fill_null(0)
     totals = rows.by_segment(steps, counted, sums)
     low, high = spec.recall_range or (0.0, 1.0)
     width = high - low if spec.standardised else 1.0
@@ -248,13 +250,19 @@ def _auc(engine: Engine, frame: Any, request: Request, given: Any, outputs: Sequ
     )
     if calibration is not None:
         table = referred(table, counted, calibration)
+    if given.chance:
+        defined = areas.has_area(nw.col, "step", calibrated=calibration is not None)
+        share = areas.chance_in_range(nw.col, (low, high), calibrated=calibration is not None)
+        is_known = defined & (nw.col("method") == "step")
+        value = nw.when(is_known).then((share / width).clip(upper_bound=1.0))
+        table = table.with_columns(value.alias(RANDOM))
     return rows.finish_in_order(table, counted, outputs)
 
 
 def _steps(counted: rows.Counted, spec: areas.AreaSpec, calibration: Calibration | None) -> Frame:
     """Return a row per score with its step, which ``grows`` if the score has positives."""
     sums = running_sums(counted, monotone=True, places="envelope" in spec.methods)
-    steps = beside_previous(sums, counted)
+    steps = beside_previous(sums, counted).with_columns(seen=_TP + _FP)
     if calibration is not None:
         steps = calibrated(steps, counted, calibration)
     grows = RETRIEVED & (_TP > _TP_A)

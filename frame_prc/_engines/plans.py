@@ -153,6 +153,11 @@ class Elsewhere:
         counted = self._counted(rows, [MeanLoss(of="mean_score")], None)
         return estimates.collected(counted, estimates.bins_of_rows(counted, edges)).lazy()
 
+    def dropped(self, rows: Rows) -> pl.LazyFrame:
+        counted = self._counted(rows, [], None)
+        number = nw.col("dropped").sum().fill_null(0).cast(nw.Int64)
+        return estimates.totals(counted.single, counted, {DROPPED[0]: number}).lazy()
+
     def row_counts(self, rows: Rows) -> pl.LazyFrame:
         counted = self._counted(rows, [], None)
         used = counted.single.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))

@@ -15,6 +15,7 @@ from frame_prc._curves.areas import (
     AVERAGE_PRECISION,
     AreaSpec,
     area_of,
+    chance_in_range,
     shortfall_of,
     step_shortfall,
 )
@@ -391,8 +392,7 @@ def with_partial_chance(
     n, n_pos, reach = pl.col("n"), pl.col("n_pos"), pl.col("reach")
     low, high = spec.recall_range or (0.0, 1.0)
     if ranking.rows.columns.weighted or is_calibrated or (low, high) != (0.0, 1.0):
-        covered = ((reach / n).clip(upper_bound=high) - low).clip(lower_bound=0.0)
-        area = covered * (pl.col(REFERENCE) if is_calibrated else n_pos / n)
+        area = chance_in_range(pl.col, (low, high), calibrated=is_calibrated)
     else:
         area = random_areas(n_pos, n - n_pos, _SHARES, reach)[RANDOM]
     most = pl.lit(high - low if spec.standardised else 1.0)

@@ -17,7 +17,7 @@ import polars as pl
 
 from frame_prc._execution import Execution, ResultT
 from frame_prc._formulas import unsigned_zero
-from frame_prc._lazy import cached, concat, key_names, named
+from frame_prc._lazy import aggregated, cached, concat, key_names, named
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import Missing
 from frame_prc._request.values import may_be_rounded, threshold_dtype
@@ -213,6 +213,14 @@ class Rows(Execution):
     def _pooled(self) -> Rows:
         pooled = replace(self, columns=replace(self.columns, key_dtypes={}))
         return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
+
+    def dropped(self) -> pl.LazyFrame:
+        """Return how many rows of each segment are dropped."""
+        if self.elsewhere is not None:
+            found: pl.LazyFrame = self.elsewhere.dropped(self)
+            return found
+        number = pl.lit(0, pl.Int64) if self.n_dropped is None else self.n_dropped
+        return aggregated(self.frame, self.keys, number.sum().alias(*DROPPED))
 
     def by_grouping(self) -> list[Rows]:
         """Return the rows with the keys of each grouping; they are checked once for all."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from frame_prc._lazy import concat, named
+from frame_prc._lazy import concat, left_join, named
 from frame_prc._request.specs import GROUPING, OF_PROBABILITIES, Missing
 from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.columns import grouping_name
@@ -38,6 +38,8 @@ class Table(ABC):
 
     # Whether the number of dropped rows is a column where missing="drop".
     counts_dropped: ClassVar[bool] = True
+    # Whether that number is not in what `of` returns: it is counted from the rows then.
+    adds_dropped: ClassVar[bool] = False
     # Whether rows inside an engine are enough for it.
     runs_inside: ClassVar[bool] = False
 
@@ -133,7 +135,10 @@ class Table(ABC):
         return with_checks(table, rows.source, checks, in_memory=rows.in_memory)
 
     def _finished(self, rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
-        table = self.keyed(rows).finish(self.of(rows), columns)
+        found, keyed = self.of(rows), self.keyed(rows)
+        if self.adds_dropped and rows.n_dropped is not None:
+            found = left_join(found, keyed.dropped(), keyed.keys)
+        table = keyed.finish(found, columns)
         return table.select(*self.leading, pl.exclude(self.leading)) if self.leading else table
 
     def _of_groupings(self, rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:

@@ -188,7 +188,7 @@ class Reliability(Table):
         "mean_score", "observed", *_RATE, *details(*_ERRORS), "status",
     )  # fmt: skip
     measure_names = ("mean_score",)
-    counts_dropped = False  # rows without a score are in no bin
+    adds_dropped = True  # rows without a score are in no bin
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         keys, z = [*rows.keys, _BIN], normal_quantile(self.level)

@@ -25,7 +25,7 @@ from frame_prc._inference.intervals import check_method, status_of, unbiased
 from frame_prc._lazy import concat, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import PERMUTED, Interval, Measured, SegmentsTest, SegmentsTestUsed
-from frame_prc._rows.rows import DROPPED, Rows
+from frame_prc._rows.rows import Rows, dropped
 from frame_prc._rows.table import Table, details, measure_and_sizes
 from frame_prc.exceptions import OptionError
 
@@ -69,7 +69,7 @@ class Heterogeneity(Table):
         *details("test"),
         "status",
     )
-    counts_dropped = False
+    adds_dropped = True
     runs_inside = True
 
     def only_in_polars(self) -> Mapping[str, bool]:
@@ -259,9 +259,10 @@ class Heterogeneity(Table):
             named = {f"{end}_{i}": f"{end}_{name}" for i, name in enumerate(names)}
             columns += [*named, f"{end}_value"]
             renamed |= named
-        every = [*columns, *_NUMBERS, "test", "status"]
+        counted = dropped(rows.columns.request.missing)
+        every = [*columns, *_NUMBERS, "test", *counted, "status"]
         chosen = every if details else [name for name in every if name not in self.hidden]
-        table = self.keyed(rows).finish(self.of(rows), chosen).rename(renamed)
+        table = self._finished(rows, chosen).rename(renamed)
         return self._with_probabilities(table, rows)
 
 
@@ -407,11 +408,11 @@ class Shrunken(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         check_method(rows, Interval(self.level))
         measure, m = measure_of(self.measured), pl.col("n_effective")
-        dropped = () if rows.n_dropped is None else DROPPED
+        counted = dropped(rows.columns.request.missing)
         estimates = Estimates.of(rows, measure).keyed()
         known = estimates.select(
             *rows.keys,
-            *("n", "n_pos", *self._reference, *dropped, "status", "few_negatives"),
+            *("n", "n_pos", *self._reference, *counted, "status", "few_negatives"),
             measure=pl.lit(measure.name),
             value=pl.col("estimate"),
             rows=m,

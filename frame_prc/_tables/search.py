@@ -54,7 +54,7 @@ class Finds(Table):
     depth: int
     quantiles: int
     fewest: int
-    counts_dropped = False
+    adds_dropped = True
 
     @property
     def outputs(self) -> Sequence[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from frame_prc._curves.areas import STEP_AREAS, AreaSpec
@@ -381,10 +380,9 @@ class AreaVerbs(Evaluated[FrameT]):
             points.check_expected_area(recall_range, calibrate)
         spec = AreaSpec(methods, start, limits, standardised, within)
         interval = options.area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))
-        table = Areas(spec, bins, reference, interval)
+        is_part = spec.recall_range is not None or spec.top is not None
+        table = Areas(spec, bins, reference, interval, chance=is_part and details is True)
         if (engine := self._engine) is None:
-            is_part = spec.recall_range is not None or spec.top is not None
-            table = replace(table, chance=is_part and details is True)
             return self._table(table, details=details)
         is_highest = reference is not None and reference.highest
         refused = {"top": spec.top is not None, "ci": interval is not None}

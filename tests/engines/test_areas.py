@@ -28,11 +28,22 @@ KNOWN = HOLES.filter(pl.col("truth").is_not_null())
         (ROWS, ("truth", "score"), {"by": "segment", "start": None, "method": "trapezoid"}),
         (ROWS, ("truth", "score"), {"by": "segment", "method": ["trapezoid", "envelope"]}),
         (ROWS, ("truth", ["score", "other"]), {"by": "segment", "ascending": True}),
-        (ROWS, ("truth", "score"), {"by": "segment", "recall_range": (0.3, 0.9)}),
+        (ROWS, ("truth", "score"), {"by": "segment", "recall_range": (0.3, 0.9), "details": True}),
         (
             ROWS,
             ("truth", "score"),
             {"weight": "weight", "recall_range": (0.1, 0.35), "standardised": True},
+        ),
+        (
+            KNOWN,
+            ("truth", "score"),
+            {
+                "by": "segment",
+                "missing": "unretrieved",
+                "calibrate": "pooled",
+                "recall_range": (0.3, 0.9),
+                "details": True,
+            },
         ),
         (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop"}),
         (KNOWN, ("truth", "score"), {"by": "segment", "missing": "unretrieved"}),

@@ -64,11 +64,11 @@ CALLS = [
     ("compare_segments", {**BOTH, "by": "segment"}),
     ("compare_segments", {**OLD, **BY, "against": "previous", "measure": "roc_auc"}),
     ("compare_segments", {**OLD, **BY, "against": {"week": 1}, "measure": "log_loss"}),
-    ("heterogeneity", {**BOTH, "by": "week"}),
+    ("heterogeneity", {"score": ["old", "holes"], "by": "week", "missing": "drop"}),
     ("shrunk", {**OLD, **BY}),
     ("reliability", {**BOTH, "by": "week", "bins": 7}),
     ("sample_size", {**OLD, "by": "week", "width": 0.05}),
-    ("reliability", {**OLD, "bins": 3}),
+    ("reliability", {"score": "holes", "bins": 3, "missing": "drop"}),
 ]
 MEANS = [
     ("average", {**BOTH, **BY, "over": "week", "ci": 0.9}),

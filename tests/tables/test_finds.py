@@ -159,7 +159,9 @@ def test_rows_without_a_score_are_left_out():
     lacking = pl.int_range(pl.len()) % 7 == 0
     frame = frame.with_columns(score=pl.when(~lacking).then("score"))
     kept = frame.drop_nulls("score")
-    assert_frame_equal(found(frame, missing="drop", details=True), found(kept, details=True))
+    table = found(frame, missing="drop", details=True)
+    assert set(table["n_dropped"]) == {frame.height - kept.height}
+    assert_frame_equal(table.drop("n_dropped"), found(kept, details=True))
 
 
 @pytest.mark.parametrize(
