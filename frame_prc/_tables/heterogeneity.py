@@ -195,19 +195,15 @@ class Heterogeneity(Table):
         model = rows.model_keys
         keys = rows.keys[len(model) :]
         used = segments.drop_nulls("error")
-        # The gap is that of the segments that can be judged, if there are two: only then are the
-        # best and the worst named.
+        # The best and the worst are not few, if there are two such.
         judged = ~used["few"]
-        are_judged = judged.sum() >= _FEWEST
-        used = used.with_columns(named=judged | pl.lit(not are_judged))
+        used = used.with_columns(named=judged | (judged.sum() < _FEWEST))
         from_above = measure_of(self.measured).higher_is_better
         best, worst = (
             _first(used.filter("named"), keys, end, from_above=from_above == (end == "best"))
             for end in ("best", "worst")
         )
         both = pl.concat([best, worst], how="horizontal")
-        gap = (both["best_value"] - both["worst_value"]).abs()
-        both = both if are_judged else both.clear(1)
         in_model = pl.col("number").is_in(segments["number"].implode())
         found = self._tested(
             used, sums.filter(in_model), single.filter(in_model), ascending=rows.ascending
@@ -218,7 +214,7 @@ class Heterogeneity(Table):
             n_segments=pl.lit(used.height, pl.Int64),
             n_left_out=pl.lit(segments.height - used.height, pl.Int64),
             n_few=pl.lit(used["few"].sum(), pl.Int64),
-            gap=gap,
+            gap=(pl.col("best_value") - pl.col("worst_value")).abs(),
         )
 
     def _tested(

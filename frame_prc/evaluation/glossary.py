@@ -262,9 +262,9 @@ COLUMNS = {
     "conclusion": "what follows, in a word",
     "p_margin": "the one-sided p-value of a loss larger than ``margin``",
     # Heterogeneity.
-    "best_KEY, worst_KEY": "the best and worst segment not in ``n_few``, if two are not",
+    "best_KEY, worst_KEY": "the best and worst segment; of those not in ``n_few``, if two are not",
     "best_value, worst_value": "their values",
-    "gap": "their difference; of all if none is named",
+    "gap": "``best_value - worst_value``",
     "gap_if_equal": "the gap to expect if all segments are equal",
     "gap_p_value": "the probability of at least this gap then; by permutation only",
     "n_left_out": "segments without a standard error",

@@ -73,8 +73,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             One row, or one per model: ``n_segments``, for each key ``best_KEY, worst_KEY``, then
             ``gap, gap_if_equal, p_value`` (of whether all segments have the same value) and
             ``status``. With ``details`` also ``n_left_out, n_few, best_value, worst_value,
-            gap_p_value, q, i_squared, tau, tau_low, tau_high, test``. The best and the worst are
-            named if two segments are not in ``n_few``, among these; if not, the gap is of all.
+            gap_p_value, q, i_squared, tau, tau_low, tau_high, test``. The best and the worst, and
+            so the gap, are among the segments that are not in ``n_few``, if there are two.
 
             ``status`` is ``"few_segments"`` if fewer than two can be compared; ``"few_clusters"``
             if clusters have rows in several segments, and their effective number is below 6 times

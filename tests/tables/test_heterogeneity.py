@@ -97,9 +97,6 @@ def estimate(rows, clusters=None):
     return area, math.log(area / (1 - area)), widened / float(area * (1 - area)), effective
 
 
-PICKS = {"best": max, "worst": min}
-
-
 def assert_row(row, estimates):
     """Show that a row is what follows from the estimates of segments, by key."""
     used = {key: found for key, found in estimates.items() if found[2] is not None}
@@ -108,19 +105,16 @@ def assert_row(row, estimates):
     if not used:
         assert {row[name] for name in ["best_week", "worst_week", "best_value", *NUMBERS]} == {None}
         return
-    # The best and the worst are named if two segments are not few, among these.
+    # The best and the worst are named among segments that are not few, if there are two.
     judged = {key: found for key, found in used.items() if found[3] >= 20}
     named = judged if len(judged) > 1 else used
-    ends = {end: pick(a for a, *_ in named.values()) for end, pick in PICKS.items()}
-    assert row["gap"] == pytest.approx(float(ends["best"] - ends["worst"]), abs=1e-15)
-    for end, area in ends.items():
-        if len(judged) < 2:
-            assert (row[f"{end}_week"], row[f"{end}_value"]) == (None, None)
-            continue
+    for end, pick in (("best", max), ("worst", min)):
+        area = pick(a for a, *_ in named.values())
         assert row[f"{end}_value"] == pytest.approx(float(area), rel=1e-12)
         # Areas that are equal but for rounding may come in either order.
         near = [key for key, (a, *_) in named.items() if abs(a - area) < 1e-12]
         assert row[f"{end}_week"] in near
+    assert row["gap"] == pytest.approx(row["best_value"] - row["worst_value"], abs=1e-15)
     expected = dict.fromkeys(NUMBERS[1:])
     if len(used) > 1:
         errors = [found[2] for found in named.values()]
@@ -205,9 +199,9 @@ def test_segments_without_a_standard_error_are_left_out_and_counted(kind):
     )
     row = heterogeneity(kind, df, by="week").row(0, named=True)
     assert (row["n_segments"], row["n_left_out"]) == (2, 3)
-    assert (row["best_week"], row["worst_week"]) == (None, None)  # as both are few
+    assert (row["best_week"], row["worst_week"]) == ("a", "b")
     one = heterogeneity(kind, df.filter(pl.col("week") != "b"), by="week").row(0, named=True)
-    assert (one["n_segments"], one["best_week"], one["gap"]) == (1, None, 0)
+    assert (one["n_segments"], one["best_week"], one["worst_week"], one["gap"]) == (1, "a", "a", 0)
     assert [one[name] for name in NUMBERS[1:]] == [None] * 5
 
 
@@ -404,8 +398,8 @@ def test_segments_are_compared_at_one_prevalence(kind):
     assert (row["n_few"], judged.height) == (1, 2)
     assert row["best_value"] == pytest.approx(max(areas.values()), rel=1e-12)
     assert row["worst_value"] == pytest.approx(min(areas.values()), rel=1e-12)
-    at = heterogeneity(kind, df, by="week", measure="calibrated_average_precision", calibrate=0.6)
-    assert at["best_value"].item() > row["best_value"]
+    at = heterogeneity(kind, df, by="week", measure="calibrated_average_precision", calibrate=0.1)
+    assert at["best_value"].item() < row["best_value"]
 
 
 # --- clusters that have rows in several segments -------------------------------------------------
