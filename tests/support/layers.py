@@ -29,8 +29,9 @@ def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool])
     """Share combinations of a test's parameters between the layers.
 
     Of all combinations, those are run that have each pair of values of two parameters, on one kind
-    of frame: by the first layer, or by the second what is ``slow``. The second layer has each value
-    on another kind too.
+    of frame: by the first layer, or by the second what is ``slow``. The second layer also has each
+    value on a kind that is slow, and shows a single case on another kind: several cases are on
+    several kinds in the first layer already.
     """
     turn = crc32(name.encode())  # so that all kinds are used as often
     by_case: dict[Case, list[int]] = {}
@@ -43,10 +44,12 @@ def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool])
     for i, case in enumerate(kept):
         places = by_case[case]
         quick = [place for place in places if not slow[place]]
-        first = {quick[(turn + i) % len(quick)]} if quick else set()
-        others = [place for place in places if place not in first]
-        found.first.update(first)
-        if others and (case in again or not quick):
+        others = [place for place in places if slow[place]]
+        all_slow = not quick
+        if quick:
+            found.first.add(quick.pop((turn + i) % len(quick)))
+            others = others or (quick if len(kept) == 1 else [])
+        if others and (case in again or all_slow):
             found.second.add(others[(turn + i) % len(others)])
     return found
 
