@@ -72,18 +72,6 @@ def test_band_draws_whole_clusters(kind):
     assert of(rows, *columns) == drawn_digits(table.select(columns)).to_dicts()
 
 
-@pytest.mark.parametrize("missing", ["drop", "unretrieved"])
-def test_missing_scores_are_treated_as_in_curves(missing):
-    df = DAYS.with_columns(new=pl.when(pl.int_range(pl.len()) % 7 > 0).then("new"))
-    chart = df.prc.plot("late", "new", ci=0.9, cluster="day", missing=missing)
-    [(_, rows)] = drawn(chart, "area", "precision_low")
-    options = {"missing": missing, "keep": "corners", "start": None}
-    curve = frame_prc.curve(df, "late", "new", ci=0.9, cluster="day", **options)
-    held = curve.filter(pl.col("recall") > pl.col("recall").shift(fill_value=0))
-    expected = drawn_digits(held.select("recall", *ENDS))
-    assert of(rows[1:], "recall", *ENDS) == expected.to_dicts()
-
-
 # --- summaries ---------------------------------------------------------------------------------
 
 
@@ -140,15 +128,6 @@ def test_dots_without_an_interval_or_with_few_positives_are_hollow():
     assert "Hollow" not in " ".join(words(known))
 
 
-def test_differences_of_counts_are_hollow():
-    counts = DAYS.prc.counts("late", MODELS, by="region")
-    by = ["model", "region"]
-    chart = counts.prc.plot_summary(by=by, score="threshold", pos="pos", neg="neg")
-    [(view, _)] = drawn(chart, "point", "name")
-    assert view["encoding"]["x"]["field"] == "difference"
-    assert "Hollow dots without a line have no interval." in " ".join(words(chart))
-
-
 # --- names and errors --------------------------------------------------------------------------
 
 
@@ -171,12 +150,3 @@ def test_counts_and_curves_have_no_clusters(verb):
         draw(counts, score="threshold", pos="pos", neg="neg", cluster="day")
     with pytest.raises(OptionError, match="cluster= is given without truth= and score="):
         draw(ROWS.prc.curve("late", "score"), cluster="day")
-
-
-def test_a_ribbon_of_weighted_clusters_is_an_error():
-    frame = DAYS.with_columns(w=0.5)
-    with pytest.raises(OptionError, match="ci= of a curve needs counts of rows"):
-        frame.prc.plot("late", "new", weight="w", ci=0.9, cluster="day")
-    assert "rows clustered by day" in " ".join(
-        words(frame.prc.plot("late", "new", weight="w", band=True, cluster="day"))
-    )

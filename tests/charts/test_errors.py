@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import util
-
 import polars as pl
 import pytest
 from chart_inputs import CHART_INPUTS, chart_input
 from chart_reading import REGIONS, ROWS, segments
 
-import frame_prc
-from frame_prc import ColumnError, DataError, FrameError, OptionError
+from frame_prc import ColumnError, DataError, OptionError
 from frame_prc._curves.curve import Counts
 from frame_prc._tables.areas import AveragePrecision
 
@@ -124,24 +121,3 @@ def test_a_baseline_that_is_no_model_is_refused():
     counts = REGIONS.prc.counts("late", ["old", "new"])
     with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'new', 'old'"):
         counts.prc.plot_summary(score="threshold", by="model", pos="pos", neg="neg", baseline="odl")
-
-
-@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
-def test_without_altair_the_error_says_how_to_install_it(verb, monkeypatch):
-    find = util.find_spec
-    monkeypatch.setattr(
-        "frame_prc._request.hints.find_spec",
-        lambda name: None if name == "altair" else find(name),
-    )
-    with pytest.raises(OptionError, match=r"needs Altair.*pip install altair"):
-        getattr(ROWS.prc, verb)("late", "score")
-
-
-@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
-def test_what_is_no_frame_is_refused(verb):
-    with pytest.raises(FrameError, match="cannot evaluate a frame of type list"):
-        getattr(frame_prc, verb)([1, 2], "late", "score")
-    with pytest.raises(
-        FrameError, match=r"plot_table\(\) is given .* int. Allowed: a table that a"
-    ):
-        frame_prc.plot_table(3)

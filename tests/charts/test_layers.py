@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from decimal import Decimal
-from fractions import Fraction
 
-import numpy as np
 import oracle
 import polars as pl
 import pytest
@@ -17,7 +13,6 @@ from chart_reading import (
     drawn,
     drawn_digits,
     is_over,
-    lines,
     of,
     specification,
     words,
@@ -53,26 +48,6 @@ def test_band_takes_weighted_rows_of_several_models():
     )
 
 
-def test_operating_points_are_marked():
-    chart = ROWS.prc.plot("late", "score", points={"recall": 0.8, "f_beta": [1, 2]})
-    [(view, rows)] = drawn(chart, "point", "criterion")
-    point = {
-        "threshold": "0.4",
-        "recall": 1.0,
-        "precision": 2 / 3,
-        "tp": 2,
-        "fp": 1,
-        "fn": 0,
-        "tn": 1,
-    }
-    assert of(rows, "criterion", *point) == [
-        {"criterion": name, **point} for name in ("recall ≥ 0.8", "largest F1", "largest F2")
-    ]
-    assert [t["field"] for t in view["encoding"]["tooltip"]][:3] == [
-        "criterion", "threshold", "precision",
-    ]  # fmt: skip
-
-
 def test_an_operating_point_that_is_nowhere_is_named():
     rows = REGIONS.with_columns(old=pl.when(region="south").then(-pl.col("old")).otherwise("old"))
     chart = rows.prc.plot("late", "old", by="region", points={"precision": 0.9})
@@ -93,40 +68,6 @@ def test_roc_is_drawn_from_the_same_counts():
     assert of(marked, "fpr", "recall") == [{"fpr": 0.5, "recall": 1.0}]
     panels, _ = specification(chart)["vconcat"]
     assert len(panels["concat"]) == 2
-
-
-def test_a_roc_panel_names_its_segment():
-    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", roc=True)
-    titles = [part["title"]["text"] for part in specification(chart)["concat"]]
-    assert titles == ["north", "north · ROC", "south", "south · ROC"]
-    assert words(chart)[1].startswith("Dashed: a random ranking, ")
-
-
-def test_markers_that_coincide_are_set_apart():
-    rows = pl.concat([ROWS] * 2).with_columns(copy="score", other=-pl.col("score"))
-    models = ["score", "copy", "other"]
-    [(view, marked)] = drawn(
-        rows.prc.plot("late", models, points={"recall": 1}), "point", "criterion"
-    )
-    assert view["mark"]["xOffset"] == {"expr": "datum.dx"}
-    assert [row["dx"] for row in marked] == [-5, 5, 0]
-
-
-def test_a_number_and_its_percent_sign_stay_together():
-    for width in (200, 240, 300, 420):
-        chart = ROWS.prc.plot("late", "score", size=(width, 100), ci=0.9)
-        assert not any(line.startswith("%") for line in words(chart))
-
-
-def test_many_ribbons_in_a_panel_are_faint():
-    rows = pl.concat(ROWS.with_columns(key=pl.lit(str(i))) for i in range(5))
-    opacities = []
-    for keys in (4, 5):
-        some = rows.filter(pl.col("key") < str(keys))
-        chart = some.prc.plot("late", "score", by="key", ci=0.9, facet=False)
-        [(view, _)] = drawn(chart, "area", "precision_low")
-        opacities.append(view["mark"]["opacity"])
-    assert opacities[1] < opacities[0] / 2
 
 
 def test_points_have_marks_and_their_counts_in_a_table():
@@ -172,19 +113,6 @@ def test_large_sums_of_weights_have_no_exponent():
     assert shown == {"0", "1,234,568", "2,469,136"}
 
 
-def test_points_of_several_lines_have_a_table_in_place_of_numbers_on_other_lines():
-    points = {"recall": 1, "precision": 0.9}
-    chart = ROWS.with_columns(other=-pl.col("score")).prc.plot(
-        "late", ["score", "other"], points=points
-    )
-    assert drawn(chart, "text", "label_dx") == []
-    assert "Numbers at markers" not in " ".join(words(chart))
-    found = tabled(chart)
-    assert found["score · recall ≥ 1"][:4] == ["0.400", "0.667", "1.000", "3"]
-    assert found["other · precision ≥ 0.9"][0] == ""
-    assert len(found) == 4
-
-
 def test_a_roc_panel_has_the_area_of_each_line():
     chart = REGIONS.prc.plot("late", ["old", "new"], by="region", roc=True)
     texts = [row["text"] for _, rows in drawn(chart, "text", "place") for row in rows]
@@ -204,22 +132,3 @@ def test_the_point_nearest_the_mouse_says_where_it_is():
     assert named["hover_0"]["select"]["nearest"]
     said = re.findall(r'"([^"]+)":', chart.to_dict()["config"]["circle"]["tooltip"]["expr"])
     assert said == ["region", "average precision", "threshold", "precision", "recall", "TP", "FP"]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int64])
-def test_thresholds_may_be_of_any_dtype_and_infinite(dtype):
-    rows = ROWS.with_columns(score=(pl.col("score") * 10).cast(dtype))
-    thresholds = [row["threshold"] for row in lines(rows.prc.plot("late", "score"))[0]]
-    assert thresholds == ["inf", "9.0", "4.0"]
-    if dtype in (pl.Float32, pl.Float64):
-        infinite = rows.with_columns(score=pl.Series([math.inf, 0.1, 0.1, -math.inf], dtype=dtype))
-        chart = infinite.prc.plot("late", "score")
-        assert [row["threshold"] for row in lines(chart)[0]] == ["inf", "inf", "0.1"]
-        assert not re.search(r"NaN|Infinity", chart.to_json())
-
-
-def test_scores_of_iso_lines_may_be_numbers_of_any_type():
-    given = [Fraction(1, 4), Decimal("0.5"), np.float32(0.75)]
-    chart = ROWS.prc.plot("late", "score", iso_f1=given)
-    assert chart.to_dict() == ROWS.prc.plot("late", "score", iso_f1=[0.25, 0.5, 0.75]).to_dict()

@@ -169,19 +169,6 @@ def test_lines_share_a_panel_or_do_not(count, score, facet, panels, overlaid):
     assert {len({row["series"] for row in rows}) for rows in found} == {overlaid}
 
 
-def test_more_than_three_ribbons_are_drawn_apart():
-    for count, panels in ((3, 1), (4, 4)):
-        chart = segments(count).prc.plot("late", "old", by="segment", ci=0.9)
-        assert len(lines(chart)) == panels
-
-
-def test_the_last_of_several_keys_is_told_apart_by_colour():
-    two = pl.concat([segments(4, day=pl.lit(day)) for day in (1, 2)])
-    chart = two.prc.plot("late", "old", by=["segment", "day"])
-    assert len(lines(chart)) == 4
-    assert legend(chart) == ["day 1", "day 2"]
-
-
 def test_a_model_key_of_counts_and_curves_tells_models_apart():
     counts = REGIONS.prc.counts("late", ["old", "new"], by="region")
     chart = counts.prc.plot(by=["model", "region"], score="threshold", pos="pos", neg="neg")
@@ -214,13 +201,6 @@ def test_areas_stand_above_panels():
     assert [[row["series"] for row in rows] for _, rows in swatches] == [["old", "new"]] * 2
 
 
-def test_axes_write_all_numbers_with_the_same_digits():
-    for width, digits in ((300, ".2f"), (90, ".1f")):
-        spec = specification(ROWS.prc.plot("late", "score", size=width))
-        axes = [v["encoding"]["x"]["axis"] for v, _ in views(spec) if "x" in v["encoding"]]
-        assert {axis["format"] for axis in axes} == {digits}
-
-
 def test_every_panel_has_the_prevalence_as_baseline():
     chart = REGIONS.prc.plot("late", ["old", "new"], by="region")
     rules = drawn(chart, "rule", "prevalence")
@@ -240,14 +220,6 @@ def test_lines_of_equal_f1_lie_behind():
     [(_, one)] = drawn(ROWS.prc.plot("late", "score", iso_f1=[0.5]), "line", "f_score")
     assert {row["f_score"] for row in one} == {0.5}
     assert drawn(ROWS.prc.plot("late", "score", iso_f1=False), "line", "f_score") == []
-
-
-def test_lines_of_equal_f1_are_left_out_of_many_panels():
-    for count, drawn_by_default in ((6, True), (7, False)):
-        rows = segments(count)
-        chart = rows.prc.plot("late", ["old", "new"], by="segment")
-        assert bool(drawn(chart, "line", "f_score")) == drawn_by_default
-        assert drawn(rows.prc.plot("late", "old", by="segment", iso_f1=True), "line", "f_score")
 
 
 # --- where the axis of precision ends ----------------------------------------------------------
@@ -281,36 +253,6 @@ def test_the_axis_ends_above_what_is_low(first, y, top):
     assert (f"The axis of precision ends at {top:g}." in " ".join(words(chart))) == (top < 1)
     scores = {row["f_score"] for _, rows in drawn(chart, "line", "f_score") for row in rows}
     assert scores == {f for f in (0.2, 0.4, 0.6, 0.8) if f / (2 - f) < top}
-
-
-def test_lines_of_nearly_equal_f1_share_a_label():
-    chart = ROWS.prc.plot("late", "score", iso_f1=[0.2, 0.4, 0.413, 0.6])
-    [(_, labels)] = drawn(chart, "text", "label")
-    assert [row["label"] for row in labels] == ["F1 = 0.2", "F1 = 0.4, 0.413", "F1 = 0.6"]
-    between = sum(f / (2 - f) for f in (0.4, 0.413)) / 2
-    assert labels[1]["precision"] == pytest.approx(between)
-
-
-def test_panels_without_one_below_have_an_axis_and_lines_of_f1_a_label():
-    rows = pl.concat([ROWS.with_columns(region=pl.lit(name)) for name in "abcde"])
-    chart = rows.prc.plot("late", "score", by="region", facet="region")
-    axes = [view["encoding"]["x"]["axis"] for view, _ in drawn(chart, "line", "f_score")]
-    assert [axis.get("labels", True) for axis in axes] == [False, False, True, True, True]
-    labels = [[row["label"] for row in rows] for _, rows in drawn(chart, "text", "label")]
-    assert labels == [["F1 = 0.2", "F1 = 0.4", "F1 = 0.6", "F1 = 0.8"]] * 5
-
-
-def test_a_label_of_f1_gives_way_to_the_prevalence_at_which_curves_end():
-    one = pl.DataFrame({"late": [True, False, False, False, False] * 10, "score": range(50)})
-    rows = pl.concat([one.with_columns(region=pl.lit(name)) for name in "abcde"])
-    chart = rows.prc.plot("late", "score", by="region", facet="region", y=1)
-    labels = [[row["label"] for row in rows] for _, rows in drawn(chart, "text", "label")]
-    assert labels == [["F1 = 0.2", "F1 = 0.6", "F1 = 0.8"]] * 5  # that of 0.4 is at 0.25
-
-
-def test_points_are_inside_the_axis():
-    chart = rare([True]).prc.plot("late", "score", points={"precision": 0.9})
-    assert top_of(chart)[0] == 1
 
 
 # --- a legend in which one picks -----------------------------------------------------------------

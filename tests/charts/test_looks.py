@@ -111,8 +111,7 @@ def hues(part, name=""):
         yield name, part
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize(("name", "dark"), [*zip(GALLERY, [False, True] * 2, strict=True)])
 def test_pictures_of_the_gallery_are_read_on_either_ground_by_all_who_see(name, dark):
     spec, look = specification(GALLERY[name](dark)), Look(dark=dark)
     found = {*hues({key: part for key, part in spec.items() if key != "datasets"})}
@@ -176,11 +175,7 @@ def test_charts_say_in_words_what_they_show(name, says):
 
 
 WIDEST = {
-    "many panels": lambda: segments(60).prc.plot("late", "old", by="segment"),
     "panels": lambda: segments(20).prc.plot("late", ["old", "new"], by="segment"),
-    "three": lambda: segments(3).prc.plot("late", ["old", "new"], by="segment"),
-    "four": lambda: segments(4).prc.plot("late", ["old", "new"], by="segment"),
-    "one": lambda: segments(6).prc.plot("late", "old", by="segment"),
     "roc": lambda: segments(3).prc.plot("late", "old", by="segment", roc=True),
     "thresholds": lambda: ROWS.prc.plot("late", "score", x="threshold"),
     "differences": lambda: segments(3).prc.plot_summary("late", ["old", "new"], by="segment"),
@@ -196,16 +191,6 @@ def test_charts_are_no_wider_than_a_cell_of_a_notebook(name, tmp_path):
 
 def png_width(path):
     return int.from_bytes(path.read_bytes()[16:20], "big")
-
-
-@pytest.mark.thorough
-def test_images_have_twice_the_density(tmp_path):
-    chart = ROWS.prc.plot("late", "score")
-    for name, options in (("own", {}), ("single", {"scale_factor": 1}), ("dots", {"ppi": 72})):
-        chart.save(tmp_path / f"{name}.png", **options)
-    own, single, dots = (png_width(tmp_path / f"{n}.png") for n in ("own", "single", "dots"))
-    assert own == pytest.approx(2 * single, abs=2)
-    assert dots == single
 
 
 def test_a_page_has_a_title_and_shrinks_with_its_window(tmp_path):

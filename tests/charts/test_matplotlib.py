@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import util
 
 import matplotlib as mpl
 import numpy as np
@@ -126,13 +125,6 @@ def test_names_are_text_and_not_formulas_or_hidden(ax):
     assert texts(ax)[0].startswith(r" _\$5-\$9: AP ")
 
 
-def test_a_long_legend_is_beside_the_axes(ax):
-    segments(8).prc.to_matplotlib("late", "old", by="segment", ax=ax)
-    ax.figure.draw_without_rendering()
-    legend, axes = ax.get_legend().get_window_extent(), ax.get_window_extent()
-    assert axes.x1 < legend.x0 < legend.x1 <= ax.figure.bbox.x1
-
-
 def test_current_axes_are_drawn_on_without_ax():
     figure = plt.figure()
     try:
@@ -219,21 +211,6 @@ def test_few_positives_are_hollow_and_the_undefined_have_their_reason(ax):
     assert (reason.get_text(), names[round(reason.xy[1])]) == ("no positives", "region 0")
 
 
-def test_no_rows_are_no_lines_and_no_dots(ax):
-    rows = REGIONS.clear()
-    assert rows.prc.to_matplotlib("late", "old", by="region", ax=ax).lines == []
-    lines = rows.prc.summary_to_matplotlib("late", ["old", "new"], by="region", ax=ax).lines
-    assert [points_of(line) for line in lines] == [[], []]
-
-
-def test_models_known_from_names_alone_are_not_pooled(ax):
-    counts = REGIONS.prc.counts("late", ["old", "new"], by="region")
-    roles = {"score": "threshold", "by": ["model", "region"], "pos": "pos", "neg": "neg"}
-    lines = counts.prc.summary_to_matplotlib(**roles, ax=ax).lines
-    assert [line.get_label() for line in lines] == ["new", "old"]
-    assert "all rows" not in [label.get_text() for label in ax.get_yticklabels()]
-
-
 # --- what is refused ---------------------------------------------------------------------------
 
 
@@ -259,16 +236,6 @@ def test_lines_that_no_colours_tell_apart_are_refused(ax):
     with pytest.raises(OptionError, match="one model"):
         REGIONS.prc.summary_to_matplotlib("late", "old", sort="difference", ax=ax)
     assert not ax.lines
-
-
-def test_without_matplotlib_the_error_says_how_to_install_it(monkeypatch):
-    find = util.find_spec
-    monkeypatch.setattr(
-        "frame_prc._request.hints.find_spec",
-        lambda name: None if name == "matplotlib" else find(name),
-    )
-    with pytest.raises(OptionError, match=r"needs Matplotlib.*pip install matplotlib"):
-        ROWS.prc.to_matplotlib("late", "score")
 
 
 def test_nothing_is_imported_before_it_is_needed():

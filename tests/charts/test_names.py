@@ -23,7 +23,6 @@ from kinds import every_kind
 from layers import also
 
 import frame_prc
-from frame_prc._charts.text import short_name
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -50,12 +49,6 @@ def test_undefined_segments_are_named_with_the_reason():
     chart = rows.prc.plot("late", "old", by="region", facet="region")
     assert words(chart)[-1] == "no positives"
     assert [r for _, r in drawn(chart, "text", "text")] == [[{"text": "no positives"}]]
-
-
-def test_a_segment_that_lost_its_rows_is_named():
-    rows = REGIONS.with_columns(old=pl.when(region="north").then("old"))
-    chart = rows.prc.plot("late", "old", by="region", missing="drop")
-    assert "Not drawn: south (no rows)." in " ".join(words(chart))
 
 
 def test_a_segment_without_negatives_says_so():
@@ -131,16 +124,6 @@ def test_names_too_long_to_be_drawn_keep_both_ends():
     ]
 
 
-def test_of_several_keys_the_longest_is_cut():
-    whole = ["north-west", "smartphone", "spring-sale-2024"]
-    assert short_name(whole) == "north-west · smartphone · spring-sale-2024"
-    long = short_name([*whole[:2], "a" * 50 + "z"])
-    assert long.startswith("north-west · smartphone · aaa")
-    assert long.endswith("z")
-    assert len(long) == 60
-    assert len(short_name(["b" * 90, "c" * 90])) <= 40
-
-
 def _ones(values):
     return [values.gather([place]).new_from_index(0, ROWS.height) for place in range(len(values))]
 
@@ -191,20 +174,6 @@ def test_characters_that_no_svg_holds_are_shown_by_their_pictures(verb, tmp_path
 ONE = {"plot": {"facet": False}, "plot_summary": {}}
 
 
-@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
-def test_a_key_may_be_no_number(verb):
-    keys = [0.5, float("nan"), None]
-    rows = pl.concat(ROWS.with_columns(key=pl.lit(key, pl.Float64)) for key in keys)
-    spec = json.dumps(getattr(rows.prc, verb)("late", "score", by="key").to_dict())
-    assert all(f'"key {key}' in spec for key in ("0.5", "nan", "null"))
-
-
-def test_names_that_a_tooltip_draws_otherwise_are_marked():
-    rows = pl.concat(ROWS.with_columns(image=pl.lit(key)) for key in "ab")
-    config = rows.prc.plot("late", "score", by="image").to_dict()["config"]
-    assert config["circle"]["tooltip"]["expr"].startswith('{"image:"')
-
-
 @pytest.fixture(scope="module")
 def lines_of_regions():
     return lines(REGIONS.prc.plot("late", "old", by="region", points={"recall": 1}))
@@ -216,8 +185,3 @@ def lines_of_regions():
 def test_keys_may_be_called_as_columns_of_ours(lines_of_regions, name):
     rows = REGIONS.rename({"region": name})
     assert lines(rows.prc.plot("late", "old", by=name, points={"recall": 1})) == lines_of_regions
-
-
-def test_keys_of_curves_may_be_called_as_columns_of_ours(lines_of_regions):
-    curve = REGIONS.rename({"region": "pos"}).prc.curve("late", "old", by="pos")
-    assert lines(curve.prc.plot()) == lines_of_regions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 from chart_reading import REGIONS, drawn, words
 
@@ -62,16 +61,6 @@ def test_models_have_a_curve_each_on_request():
     assert "Wide and faint: all rows, as if" in " ".join(words(chart))
     apart = REGIONS.prc.plot(**asked, facet=["model", "region"])
     assert len(overlays(apart)) == 4
-
-
-def test_segments_without_positives_and_none_asked_for_have_no_curve_behind():
-    rows = REGIONS.with_columns(late=pl.col("late") & (pl.col("region") == "north"))
-    assert len(overlays(rows.prc.plot(**ONE))) == 1
-    assert overlays(rows.prc.plot(**ONE, overlay=None)) == []
-
-
-def test_few_segments_have_panels_of_their_own_for_a_curve_behind():
-    assert len(overlays(REGIONS.prc.plot("late", "old", by="region", overlay="pooled"))) == 2
 
 
 @pytest.mark.parametrize("asked", [{"by": "region", "facet": False}, {}])

@@ -6,8 +6,6 @@ import polars as pl
 import pytest
 from chart_reading import REGIONS, drawn, words
 
-from frame_prc import ColumnError, OptionError
-
 # Of north 2 rows of 4 are positive, of south 2 of 3: at these prevalences a negative has odds of
 # 4 and of 1.
 GIVEN = pl.DataFrame({"region": ["north", "south"], "prevalence": [0.2, 0.5]})
@@ -81,10 +79,3 @@ def test_bands_and_the_curve_of_all_rows_are_there():
     # All 4 positives are found with 2 of 3 negatives.
     assert end == pytest.approx(1 / (1 + 2 / 3 * 4), rel=1e-4)
     assert "Precision and areas at a prevalence of 0.2." in " ".join(words(chart))
-
-
-def test_what_cannot_be_drawn_there_says_what_can():
-    with pytest.raises(OptionError, match=r"plot\(calibrate=, band=True\)"):
-        REGIONS.with_columns(day=1).prc.plot(**ONE, cluster="day", ci=0.9, calibrate=0.2)
-    with pytest.raises(ColumnError, match="without a column 'prevalence'"):
-        REGIONS.prc.plot(**ONE, calibrate=GIVEN.drop("prevalence"))

@@ -76,24 +76,8 @@ def test_which_side_is_better_is_told_where_the_table_says_its_measure():
     assert view["encoding"]["color"]["scale"]["range"][:2] == Look().colours(2)
 
 
-@pytest.mark.parametrize("name", ["a.b[0]", '"q"', "it's", "x\ny", "a\\b", ""])
-def test_keys_may_have_any_name(name, tmp_path):
-    chart = frame_prc.plot_table(FOREST.rename({"region": name}))
-    chart.save(tmp_path / "chart.svg")
-    assert (tmp_path / "chart.svg").stat().st_size > 1000
-
-
 def subtitle(table):
     return frame_prc.plot_table(table).to_dict()["title"]["subtitle"]
-
-
-def test_what_all_rows_share_is_said_once():
-    assert "Segment \N{MINUS SIGN} others." in subtitle(FOREST)
-    models = FOREST.rename({"reference": "baseline"}).with_columns(model=pl.lit("new"))
-    assert "new \N{MINUS SIGN} others." in subtitle(models)
-    assert order(frame_prc.plot_table(models.head(1).drop("region")), "difference") == [
-        "new \N{MINUS SIGN} others"
-    ]
 
 
 def test_finds_say_that_their_intervals_hold_at_once_and_for_how_many():
@@ -103,20 +87,6 @@ def test_finds_say_that_their_intervals_hold_at_once_and_for_how_many():
     assert subtitle(finds) == said
     assert order(frame_prc.plot_table(finds), "difference") == ["b", "c", "a", "d"]
     assert subtitle(finds.with_columns(n_looked_at=49)) == f"{said} These were 49."
-
-
-def test_a_plain_interval_has_a_row_per_segment():
-    table = FOREST.select("region", average_precision=0.5, ci_low=0.4, ci_high=0.6, status="status")
-    [(_, dots)] = drawn(frame_prc.plot_table(table), "circle", "average_precision")
-    assert [dot["shown_name"] for dot in dots] == ["a", "b", "c", "d"]
-
-
-def test_further_numbers_are_no_part_of_the_names_of_rows():
-    rows = pl.DataFrame({"row": range(90)}).with_columns(
-        region=pl.col("row") % 2, late=pl.col("row") * 7 % 11 < 4, score=pl.col("row") * 7919 % 601
-    )
-    table = rows.prc.average_precision("late", "score", by="region", ci=0.9, details=True)
-    assert order(frame_prc.plot_table(table), "average_precision") == ["region 0", "region 1"]
 
 
 def test_shrunken_segments_are_beside_what_they_are_alone():
@@ -133,17 +103,6 @@ def test_shrunken_segments_are_beside_what_they_are_alone():
     [(_, probable)] = drawn(chart, "circle", "shrunk")
     assert {row["value"] for row in alone} == {0.9, 0.4}
     assert {row["shrunk"] for row in probable} == {0.6, 0.5}
-
-
-def test_ranks_stand_beside_and_sizes_have_a_chart():
-    rows = pl.DataFrame({"row": range(900)}).with_columns(
-        region=pl.col("row") % 4, late=pl.col("row") * 7 % 11 < 4, score=pl.col("row") * 7919 % 601
-    )
-    ev = frame_prc.evaluate(rows, "late", "score", by="region")
-    ranks = frame_prc.plot_table(ev.shrunk(details=True)).to_dict()
-    assert len(ranks["hconcat"]) == 2
-    [(_, needed)] = drawn(frame_prc.plot_table(ev.sample_size(width=0.1)), "circle", "n_pos_needed")
-    assert len(needed) == 4
 
 
 def watched(sites):
@@ -186,17 +145,6 @@ def test_periods_have_ticks_at_their_dates_inside_the_frame():
     assert y["title"] == "roc auc"
 
 
-@pytest.mark.parametrize("measure", ["average_precision", "roc_auc"])
-def test_what_is_watched_is_named(measure):
-    rows = pl.DataFrame({"row": range(800)}).with_columns(
-        week=pl.col("row") // 100, late=pl.col("row") % 3 == 0, score=pl.col("row") * 7919 % 601
-    )
-    table = rows.prc.monitor("late", "score", by="week", over="week", plan=(4, 4), measure=measure)
-    lines = drawn(frame_prc.plot_table(table), "line", "value")
-    titles = {view["encoding"]["y"].get("title") for view, _ in lines}
-    assert measure.replace("_", " ") in titles
-
-
 def test_bins_and_thresholds_have_lines():
     rows = pl.DataFrame({"row": range(200)}).with_columns(
         late=pl.col("row") % 3 == 0, score=pl.col("row") * 7919 % 200 / 200
@@ -211,26 +159,6 @@ def test_bins_and_thresholds_have_lines():
         ["precision", "recall"]
     ]
     assert [row["recall"] for row in points] == table["recall"].to_list()
-
-
-@pytest.mark.parametrize(
-    ("most", "status", "end"), [(0.2, "ok", 0.25), (0.2, "few_rows", 0.15), (0.6, "ok", 1)]
-)
-def test_axes_of_low_probabilities_end_where_their_bins_do_but_for_limits_of_few_rows(
-    most, status, end
-):
-    table = pl.DataFrame(
-        {
-            "bin_low": [0.0, 0.1], "n": [90, 9],
-            "mean_score": [0.02, 0.13], "observed": [0.01, 0.1], "observed_low": 0.0,
-            "observed_high": [0.05, most + 0.01], "status": ["ok", status],
-        }
-    )  # fmt: skip
-    chart = frame_prc.plot_table(table)
-    [(view, _)] = drawn(chart, "circle", "observed")
-    ends = {tuple(view["encoding"][axis]["scale"]["domain"]) for axis in "xy"}
-    assert ends == {(0, end)}
-    assert (f"Axes end at {end:g}." in subtitle(table)) == (end < 1)
 
 
 def test_a_score_at_an_edge_is_in_the_bin_that_it_begins(tmp_path):

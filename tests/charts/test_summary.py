@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 import pytest
-from chart_reading import ROWS, drawn, of, of_segments, order, row_count, segments, words
+from chart_reading import drawn, of, of_segments, order, row_count, segments, words
 from kinds import every_kind
 
 from frame_prc import DataError
@@ -161,12 +161,6 @@ def test_models_are_summarised_on_the_rows_they_are_compared_on(kind, models, gi
     assert "Rows with a missing value are left out for all models." in " ".join(words(chart))
 
 
-def test_what_one_model_lacks_is_not_said_to_be_lacking_for_all():
-    for frame, score in ((SOME_LACK, "a"), (SOME_LACK.drop_nulls().fill_nan(0), ["a", "b"])):
-        chart = frame.prc.plot_summary("late", score, by="region", missing="drop")
-        assert "left out" not in " ".join(words(chart))
-
-
 def test_several_models_are_compared_with_a_baseline():
     rows = THREE.with_columns(new=-pl.col("old"), same=pl.col("old"))
     models = ["old", "new", "same"]
@@ -184,15 +178,6 @@ def test_several_models_are_compared_with_a_baseline():
     without = rows.prc.plot_summary("late", models, by="segment", calibrate=None)
     assert drawn(without, "circle", "difference") == []
     assert order(without) == ["b", "d", "a", "c"]
-
-
-def test_summary_without_keys_has_one_row():
-    chart = ROWS.prc.plot_summary("late", "score")
-    assert order(chart) == ["all rows"]
-    two = ROWS.with_columns(other=-pl.col("score")).prc.plot_summary("late", ["score", "other"])
-    [(_, [row])] = drawn(two, "circle", "difference")
-    # The other way round: 0.2 - | 0.4 + - | 0.9 +, with 1/3 and 2/4.
-    assert row["difference"] == pytest.approx(5 / 12 - 5 / 6)
 
 
 def test_summary_of_too_many_segments_or_models_is_an_error():
@@ -237,14 +222,3 @@ def test_differences_are_of_calibrated_areas_too():
     table = df.prc.compare_models("late", ["new", "old"], **asked).drop_nulls("difference")
     expected = dict(table.select("segment", "difference").iter_rows())
     assert {dot["name"]: dot["difference"] for dot in of_segments(dots)} == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("worse", [0, 300])
-def test_no_segment_is_named_the_worst_if_none_is_likely_to_be(worse):
-    rows = pl.DataFrame({"row": range(3000)}).with_columns(
-        segment=pl.col("row") % 5, late=pl.col("row") * 7 % 11 < 4, noise=pl.col("row") * 7919 % 601
-    )
-    helps = 300 - pl.when(pl.col("segment") == 2).then(worse).otherwise(0)
-    chart = rows.prc.plot_summary("late", pl.col("noise") + helps * pl.col("late"), by="segment")
-    said = "Which segment is the worst cannot be told" in " ".join(words(chart))
-    assert said == (not worse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from chart_reading import WHOLE, drawn, of, order, segments, specification, words
+from chart_reading import WHOLE, drawn, of, order, specification, words
 
 from frame_prc import OptionError
 
@@ -60,16 +60,6 @@ def test_keys_with_an_order_of_their_own_keep_it(key, expected):
     assert order(rows.prc.plot_summary("late", "old", by="key")) == names
 
 
-def test_an_order_of_one_of_several_keys_is_none_of_the_rows():
-    rows = ROWS.with_columns(
-        number=pl.col("segment").replace_strict({"bee": 1, "zoo": 2, "ant": 3})
-    )
-    for score in ("old", MODELS):
-        chart = rows.prc.plot_summary("late", score, by=["number", "segment"])
-        names = [name.split(" · ")[1] for name in order(chart)]
-        assert names == (["zoo", "bee", "ant"] if score == "old" else ["ant", "bee", "zoo"])
-
-
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
@@ -92,20 +82,6 @@ def test_orders_that_there_are_not_are_refused(asked, says):
         "late", [*MODELS, "third"], by="segment", baseline="new", sort="difference"
     )
     assert order(chart) == ["zoo", "bee", "ant"]
-
-
-@pytest.mark.parametrize(
-    ("models", "given"), [(["old", "new"], "rows"), (["new", "old"], "rows"), (["new", "old"], "")]
-)
-def test_models_have_colours_in_the_order_given(models, given):
-    frame = ROWS.with_columns(hit=pl.col("late").cast(int), miss=(~pl.col("late")).cast(int))
-    roles = {"truth": "late"} if given == "rows" else {"pos": "hit", "neg": "miss"}
-    chart = frame.prc.plot_summary(score=models, by="segment", **roles)
-    [(view, _)] = drawn(chart, "circle", "average_precision")
-    assert view["encoding"]["color"]["scale"]["domain"] == models
-    [(view, rows)] = drawn(chart, "circle", "difference")
-    assert {(row["model"], row["baseline"]) for row in rows} == {tuple(models[::-1])}
-    assert view["encoding"]["x"]["title"] == " \N{MINUS SIGN} ".join(models[::-1])
 
 
 # --- all rows, and few ---------------------------------------------------------------------------
@@ -147,15 +123,6 @@ def test_all_rows_stand_at_the_prevalence_of_the_segments():
     ]
 
 
-def test_a_segment_of_that_name_is_not_taken_for_all_rows():
-    rows = ROWS.with_columns(segment=pl.col("segment").replace("zoo", WHOLE))
-    chart = rows.prc.plot_summary("late", "old", by="segment", calibrate=None)
-    [(_, dots)] = drawn(chart, "circle", "average_precision")
-    assert {dot["name"]: dot["n"] for dot in dots} == {
-        f"{WHOLE} (2)": 9, WHOLE: 4, "ant": 2, "bee": 3,
-    }  # fmt: skip
-
-
 def test_few_positives_come_last_below_a_line_unless_keys_have_an_order():
     many = wide_and_narrow()
     rows = pl.concat([many, many.filter(segment="many").with_columns(segment=pl.lit("more"))])
@@ -165,19 +132,6 @@ def test_few_positives_come_last_below_a_line_unless_keys_have_an_order():
     assert view["encoding"]["y"]["bandPosition"] == 0
     kept = rows.prc.plot_summary("late", "new", by="segment", sort="key")
     assert order(kept) == ["few", "many", "more"]
-
-
-def test_a_side_says_which_model_is_better_there():
-    chart = ROWS.prc.plot_summary("late", MODELS, by="segment")
-    texts = [(v["mark"]["align"], rows[0]["text"]) for v, rows in drawn(chart, "text", "text")]
-    assert texts == [("left", "old better"), ("right", "new better")]
-
-
-def test_many_rows_have_their_axis_above():
-    for count, side in ((28, "bottom"), (29, "top")):  # beside all rows
-        chart = segments(count).prc.plot_summary("late", "old", by="segment", sort="key")
-        [(view, _)] = drawn(chart, "circle", "average_precision")
-        assert view["encoding"]["x"]["axis"]["orient"] == side
 
 
 # --- two keys ------------------------------------------------------------------------------------
@@ -232,18 +186,6 @@ def wide_and_narrow() -> pl.DataFrame:
     )
 
 
-def test_areas_start_at_zero_and_nothing_touches_the_frame():
-    chart = wide_and_narrow().prc.plot_summary("late", MODELS, by="segment")
-    [(view, rows)] = drawn(chart, "circle", "average_precision")
-    scale = view["encoding"]["x"]["scale"]
-    largest = max(row["ci_high"] for row in rows)
-    assert scale["domain"] == [0, largest]
-    assert scale["padding"] > 5
-    [(view, _)] = drawn(chart, "circle", "difference")
-    assert view["encoding"]["x"]["scale"]["padding"] > 5
-    assert {view["encoding"]["x"]["axis"]["format"] for view, _ in drawn(chart, "circle")} == {"~g"}
-
-
 def test_intervals_of_few_positives_are_cut_off_at_the_frame():
     chart = wide_and_narrow().prc.plot_summary("late", MODELS, by="segment")
     [(rule, rows)] = drawn(chart, "rule", "difference", "ci_low")
@@ -261,12 +203,3 @@ def test_intervals_of_few_positives_are_cut_off_at_the_frame():
     assert "cut off" not in " ".join(words(of_few))
     alone = wide_and_narrow().filter(segment="many").prc.plot_summary("late", MODELS, by="segment")
     assert "cut off" not in " ".join(words(alone))
-
-
-def test_everything_undefined_has_an_axis_from_zero_to_one_and_no_differences():
-    rows = ROWS.with_columns(late=False)
-    chart = rows.prc.plot_summary("late", MODELS, by="segment")
-    views = drawn(chart, "text", "status_text")
-    assert {row["status_text"] for _, found in views for row in found} == {"no positives"}
-    assert drawn(chart, "rule", "average_precision") == []
-    assert len(specification(chart)["concat"]) == 2

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from chart_reading import drawn, of, order, specification, words
+from chart_reading import drawn, of, specification, words
 from kinds import every_kind
 from layers import also
 
@@ -73,24 +73,6 @@ def test_dates_are_drawn_as_a_line_with_a_ribbon(kind, dtype):
     assert drawn_ends == {time: pytest.approx(pair) for time, pair in ends.items()}
 
 
-def test_ticks_are_at_times_of_rows():
-    mondays = [dt.date(2024, 1, 1) + dt.timedelta(weeks=i) for i in range(26)]
-    rows = pl.concat([ROWS.with_columns(week=pl.lit(monday)) for monday in mondays])
-    chart = rows.prc.plot_summary("late", "old", by="week")
-    [(view, _)] = drawn(chart, "circle", "average_precision")
-    ticks = [dt.date(t["year"], t["month"], t["date"]) for t in x_of(view)["axis"]["values"]]
-    assert ticks == mondays[::6]
-
-
-def test_days_that_stand_for_weeks_say_so():
-    titles = []
-    for name in ("week", "first"):
-        rows = ROWS.rename({"week": name})
-        [(view, _)] = drawn(rows.prc.plot_summary("late", "old", by=name), "circle", "time")
-        titles.append(x_of(view)["axis"]["title"])
-    assert titles == ["week", "first, by week"]
-
-
 def test_an_undefined_week_leaves_a_gap_and_a_cross():
     chart = ROWS.prc.plot_summary("late", MODELS, by="week")
     [_, (line, rows), *_] = drawn(chart, "line", "time")
@@ -109,14 +91,6 @@ def test_an_undefined_week_leaves_a_gap_and_a_cross():
         "late", "old", by="week"
     )
     assert "\N{MULTIPLICATION SIGN}" not in " ".join(words(whole))
-
-
-def test_a_week_alone_has_its_interval_as_a_bar():
-    chart = ROWS.prc.plot_summary("late", "old", by="week")
-    [(_, alone)] = drawn(chart, "rule", "ribbon")
-    [(_, together)] = drawn(chart, "area", "ribbon")
-    assert [row["key_0"] for row in alone] == ["2024-01-29"]
-    assert [row["key_0"] for row in together] == ["2024-01-01", "2024-01-08"]
 
 
 def test_few_positives_are_hollow_and_many_are_not():
@@ -155,21 +129,6 @@ def test_differences_are_drawn_below_with_their_intervals(given):
         assert "intervals, rows clustered by day." in " ".join(words(chart))
 
 
-@pytest.mark.thorough
-def test_other_keys_have_a_panel_each():
-    rows = pl.concat(
-        [ROWS.with_columns(region=pl.lit(name)) for name in ("south", "north", "east")]
-    )
-    for score, panels in (("old", 1), (MODELS, 2)):
-        chart = rows.prc.plot_summary("late", score, by=["region", "week"])
-        concat = specification(chart)["concat"]
-        titles = [part["title"]["text"] for part in concat[::panels]]
-        assert titles == ["east", "north", "south"]
-        assert len(concat) == 3 * panels
-        for _, dots in drawn(chart, "circle", "average_precision"):
-            assert len({dot["panel"] for dot in dots}) == 1
-
-
 def test_times_keep_the_clock_of_their_zone():
     hours = pl.datetime_range(
         dt.datetime(2024, 3, 31, 0), dt.datetime(2024, 3, 31, 2), "1h", time_zone="UTC", eager=True
@@ -192,27 +151,6 @@ def test_rows_without_a_date_are_counted_in_the_text():
     [(_, dots)] = drawn(chart, "circle", "average_precision")
     assert {dot["key_1"] for dot in dots} == {"2024-01-08", "2024-01-29"}
     assert "Not drawn" not in " ".join(words(ROWS.prc.plot_summary("late", "old", by="week")))
-
-
-def test_rows_are_drawn_of_one_date_on_request_and_of_many_panels():
-    single = ROWS.filter(week=dt.date(2024, 1, 1)).prc.plot_summary("late", "old", by="week")
-    assert order(single) == ["2024-01-01"]
-    keyed = ROWS.prc.plot_summary("late", "old", by="week", sort="key")
-    assert order(keyed) == list(map(str, WEEKS))
-    valued = ROWS.prc.plot_summary("late", "old", by="week", sort="value")
-    assert order(valued) == ["2024-01-08", "2024-01-01", "2024-01-29", "2024-01-15"]
-    two = pl.concat([ROWS.filter(pl.col("week").dt.day() < 10)] * 25).with_columns(
-        region=pl.int_range(pl.len()) // 7
-    )
-    rows = two.prc.plot_summary("late", "old", by=["region", "week"])
-    assert len(order(rows)) == 50
-
-
-def test_everything_undefined_is_a_row_of_crosses():
-    chart = ROWS.with_columns(late=False).prc.plot_summary("late", MODELS, by="week")
-    assert len(specification(chart)["concat"]) == 1
-    [(_, crosses)] = drawn(chart, "text", "status_text")
-    assert len(crosses) == len(WEEKS)
 
 
 def test_too_many_points_are_refused():

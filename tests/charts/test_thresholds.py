@@ -94,15 +94,6 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
     assert best in thresholds
 
 
-@pytest.mark.thorough
-def test_many_lines_with_their_best_thresholds_stay_under_the_limit():
-    rows = pl.DataFrame({"row": range(3000)}).with_columns(
-        key=pl.col("row") % 60, late=pl.col("row") * 7919 % 3001 < 1000, score="row"
-    )
-    chart = rows.prc.plot("late", "score", by="key", x="threshold")
-    assert 1200 < len(rows_of(chart)) < 5000
-
-
 def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     # F1 is 2/3 at 0.9, 0.8 at 0.4 and 2/3 at 0.2.
     chart = ROWS.prc.plot("late", "score", x="threshold")
@@ -138,23 +129,6 @@ def test_the_slider_reaches_every_threshold_of_any_size(scores):
     assert bind["min"] < bind["max"]
     assert 0 < bind["step"] < math.inf
     assert not re.search(r"NaN|Infinity", chart.to_json())
-
-
-@pytest.mark.thorough
-def test_the_slider_spans_all_thresholds_in_round_steps():
-    value, bind = slider(
-        REGIONS.prc.plot("late", "old", by="region", x="threshold", points={"threshold": -2})
-    )
-    assert value == -2
-    assert (bind["min"], bind["max"], bind["step"]) == (-2, 0.9, 0.002)
-
-
-def test_several_lines_begin_with_the_median_of_their_best_thresholds():
-    best = REGIONS.prc.operating_points("late", ["old", "new"], by="region", f_beta=1)["threshold"]
-    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", x="threshold")
-    assert slider(chart)[0] == best.sort()[1]
-    marked = [row["threshold"] for _, rows in drawn(chart, "point", "F1") for row in rows[:1]]
-    assert {*best} <= {*marked}
 
 
 def test_lines_are_steps_between_scores_and_meet_the_chosen_point_on_the_curve():

@@ -57,15 +57,6 @@ def test_times_are_cut_into_hours_in_every_iso_form():
         assert found == {0: 1, 8: 3, 9: 1, 23: 1}
 
 
-def test_a_missing_date_is_a_segment_of_its_own():
-    DATED.with_columns(pl.when(pl.col("w") != 3).then("day")).write_csv("gaps.csv")
-    table = result("ap", "gaps.csv", *ASKED, "-b", "day:1w")
-    assert sorted(table.select("day", "n").rows(), key=str) == [
-        *((week, n) for week, n in zip(WEEKS, [2, 2, 1], strict=True)),
-        (None, 1),
-    ]
-
-
 def test_a_period_is_a_key_like_any_other(here):
     days = DATED.with_columns(pl.col("day").str.to_date())
     days.write_parquet("days.parquet")
@@ -97,25 +88,6 @@ def test_days_are_clusters_within_their_weeks(here):
     )
     table = pl.read_parquet(here / "out.parquet")
     assert_frame_equal(table.drop("day"), expected.drop("month"), rel_tol=1e-12)
-
-
-def test_counts_of_several_files_have_one_key(here):
-    for place, part in enumerate([DATED[:3], DATED[3:]]):
-        part.write_csv(here / f"part-{place}.csv")
-    counted = result("counts", "part-*.csv", *ASKED, "-b", "day:1w")
-    df = DATED.with_columns(pl.col("day").str.to_date())
-    expected = frame_prc.counts(df, "late", "score", by=pl.col("day").dt.truncate("1w"))
-    assert_frame_equal(counted.with_columns(pl.col("day").str.to_date()), expected)
-
-
-def test_a_column_may_have_a_colon_in_its_name():
-    ROWS.rename({"region": "day:1w"}).write_parquet("colons.parquet")
-    assert result("ap", "colons.parquet", *ASKED, "-b", "day:1w")["day:1w"].to_list() == [
-        "north",
-        "south",
-    ]
-    DATED.rename({"day": "at:day"}).write_csv("colons.csv")
-    assert result("ap", "colons.csv", *ASKED, "-b", "at:day:1w")["at:day"].to_list() == WEEKS
 
 
 def test_zones_keep_their_midnight(here):

@@ -53,53 +53,23 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "of_docs"),
-    [
-        (
-            "start",
-            "The point at recall 0 that opens each segment, at threshold inf. one: precision 1",
-        ),
-        ("recalls", "from 0 to 1. For several repeat it, or separate them by commas."),
-        ("over", "With --recalls, a key in --by, such as the fold"),
-        (
-            "envelope",
-            "Add a column envelope: the largest precision at this recall or a higher one.",
-        ),
-        ("thresholds", "Bin the scores, as in ap. For several repeat it, or separate them by"),
-        ("neg", "positives and of negatives in each row, instead of --truth."),
-    ],
-)
-def test_help_is_the_documentation_in_words_of_a_shell(name, of_docs):
-    assert of_docs in _options.options("curve")[name].help
-
-
 GIVEN = {
     "ap --ci .9 --cluster user": {"ci": 0.9, "cluster": "user"},
     "ap -w w --thresholds .0,.5": {"weight": "w", "thresholds": [0, 0.5]},
     "ap --model user --calibrate pooled": {"model": "user", "calibrate": "pooled"},
     "ap --top 2,normaliser=attainable": {"top": Top(2, "attainable")},
     "ap --ci .9 --bootstrap 9,seed=1,stratified=true": {"ci": 0.9, "bootstrap": Draws(9, 1, True)},
-    "average --over region --how rows": {"over": "region", "how": "rows"},
     "curve --keep corners --start first": {"keep": "corners", "start": "first"},
-    "curve --keep 5 --envelope --ascending": {"keep": 5, "envelope": True, "ascending": True},
-    "curve --ci .9 --cluster user": {"ci": 0.9, "cluster": "user"},
     "curve --thresholds 5 --start none": {"thresholds": 5, "start": None},
-    "curve --start None --calibrate .2": {"start": None, "calibrate": 0.2},
     "curve --recalls 3 --over region": {"recalls": 3, "over": "region"},
-    "curve --recalls .5,1": {"recalls": [0.5, 1]},
-    "summary --overall --calibrate .2": {"overall": True, "calibrate": 0.2},
     "summary --measures gain,interpolated": {"measures": ["gain", "interpolated"]},
     "compare-segments --against region=south": {"against": {"region": "south"}},
     "compare-segments --against previous --calibrate .2": {"against": "previous", "calibrate": 0.2},
-    "compare-segments --measure average_precision": {"measure": "average_precision"},
-    "heterogeneity --measure average_precision": {"measure": "average_precision"},
     "compare-models -s other --adjust none": {"score": ["score", "other"]},
     "compare-models -s other --baseline other": {"score": ["score", "other"], "baseline": "other"},
     "points --recall .5,1 --f-beta 1 --f-beta 2": {"recall": [0.5, 1], "f_beta": [1, 2]},
     "points --threshold w": {"threshold": "w"},
     "points --threshold 0.5,0.75 --details": {"threshold": [0.5, 0.75], "details": True},
-    "points --predicted-count 2 --fpr 0": {"predicted_count": 2, "fpr": 0},
     "points --recall 0.5 --guarantee 0.5": {"recall": 0.5, "guarantee": 0.5},
     "points --cost 1,10 --cost 2,1": {"cost": [(1, 10), (2, 1)]},
     "counts --squares": {"squares": True},
@@ -145,23 +115,6 @@ def test_a_named_segment_has_the_type_of_its_key(here):
         assert run("compare-segments", "typed.parquet", *ASKED, *asked) == (0, "", "")
         expected = df.prc.compare_segments("late", "score", by=key, against={key: value})
         assert_frame_equal(pl.read_parquet(here / "found.parquet"), expected, rel_tol=1e-12)
-
-
-def test_pictures_take_clusters():
-    asked = ["rows.parquet", *ASKED, "--ci", ".9", "--cluster", "user"]
-    assert run("plot", *asked, "-o", "chart.svg") == (0, "", "")
-    assert "clustered by user" in " ".join(Path("chart.svg").read_text(encoding="utf-8").split())
-    assert run("ggplot", *asked, "-o", "curves.tsv") == (0, "", "")
-    assert 'cluster <- "user"' in Path("curves.R").read_text(encoding="ascii")
-
-
-@pytest.mark.thorough
-def test_a_picture_may_be_over_the_threshold():
-    asked = ["rows.parquet", *ASKED, "--x", "threshold", "-o", "chart.svg"]
-    assert run("plot", *asked) == (0, "", "")
-    text = Path("chart.svg").read_text(encoding="utf-8")
-    assert "Precision, recall and F1 by threshold" in text
-    assert "score ≥" in text  # of the table of counts at the threshold
 
 
 def test_several_columns_are_repeated_or_separated_by_commas():

@@ -41,12 +41,6 @@ def test_a_bad_path_is_refused_before_anything_is_read(path, error, said, tmp_pa
     assert isinstance(caught.value, PrcError)
 
 
-def test_an_unwritable_folder_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write anywhere
-    with pytest.raises(FileError, match="cannot be written: permission denied"):
-        ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score")
-
-
 @pytest.mark.parametrize(
     ("asked", "error", "said"),
     [
@@ -110,52 +104,11 @@ def test_a_script_of_somebody_else_stays_where_it_is(tmp_path):
     assert os.listdir(tmp_path) == ["curves.R"]
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"kind": "curves"}, "kind='curves'"),
-        (
-            {"kind": "scores", "keep": 5},
-            "keep=5 is given with kind='scores'. Allowed: kind='curve'",
-        ),
-        ({"kind": "thresholds", "start": None}, "start=None is given with kind='thresholds'"),
-    ],
-    ids=str,
-)
-def test_options_of_another_picture_are_refused(tmp_path, given, says):
-    with pytest.raises(OptionError, match=re.escape(says)):
-        ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score", **given)
-    assert not os.listdir(tmp_path)
-
-
 @pytest.mark.parametrize("name", ["x\0.tsv", "a" * 300 + ".tsv", "\udcff.tsv", "circle.tsv"])
 def test_a_name_that_no_file_can_have_is_an_error_of_ours(tmp_path, name):
     (tmp_path / "circle.tsv").symlink_to(tmp_path / "circle.tsv")
     with pytest.raises(FileError, match=r"cannot be a file: .*Hint: another name"):
         ROWS.prc.write_ggplot(f"{tmp_path}/{name}", "late", "score")
-
-
-def test_a_path_of_bytes_is_an_error_of_ours(tmp_path):
-    class Bytes:
-        def __fspath__(self) -> bytes:
-            return bytes(tmp_path / "curves.tsv")
-
-    says = r"path= is of type .*Bytes\. Allowed: the path of a file"
-    with pytest.raises(OptionError, match=says):
-        ROWS.prc.write_ggplot(Bytes(), "late", "score")
-
-
-def test_a_curve_may_have_amounts_that_are_whole_beside_others(tmp_path):
-    rows = ROWS.with_columns(weight=pl.lit(1.0)).with_row_index()
-    rows = rows.with_columns(weight=pl.when(pl.col("index") == 0).then(0.5).otherwise("weight"))
-    asked = {"weight": "weight", "start": None}
-    table, _ = rows.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score", **asked)
-    read = pl.read_csv(table, separator="\t")
-    assert {read.schema["tp"], read.schema["fn"]} == {pl.Float64, pl.Int64}
-    found = read.drop("average_precision").prc.plot_summary()
-    assert found.to_dict()
-    again, _ = read.drop("average_precision").prc.write_ggplot(tmp_path / "again.tsv")
-    assert again.read_text() == table.read_text()
 
 
 def test_a_key_of_a_curve_that_is_named_like_its_area_is_refused(tmp_path):
@@ -165,20 +118,6 @@ def test_a_key_of_a_curve_that_is_named_like_its_area_is_refused(tmp_path):
     says = "key 'average_precision' of the curve has the name of a column that is added to it"
     with pytest.raises(ColumnError, match=says):
         curve.prc.write_ggplot(tmp_path / "curves.tsv")
-
-
-def test_a_curve_whose_columns_are_in_another_order_is_refused(tmp_path):
-    curve = ROWS.prc.curve("late", "score")
-    turned = curve.select("tp", "threshold", pl.exclude("tp", "threshold"))
-    with pytest.raises(ColumnError, match="column 'tp' of the curve comes before 'threshold'"):
-        turned.prc.write_ggplot(tmp_path / "t.tsv")
-
-
-def test_a_key_may_be_called_like_a_pattern(tmp_path):
-    rows = ROWS.with_columns(pl.Series("^a$", ["x", "y"] * (ROWS.height // 2)), a=1)
-    table, script = rows.prc.write_ggplot(tmp_path / "t.tsv", "late", "score", by="^a$")
-    assert pl.read_csv(table, separator="\t")["X.a."].unique().sort().to_list() == ["x", "y"]
-    assert "^a$" in script.read_text()
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

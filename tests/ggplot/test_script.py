@@ -15,7 +15,6 @@ from ggplot_tables import (
     ROWS,
     assert_is_picture,
     draw,
-    in_r,
     new_random,
     run,
     texts_in_r,
@@ -50,11 +49,9 @@ def read_plot(tmp_path, code):
     ("columns", "options"),
     [
         (("t", "a"), {"ci": 0.9, "by": "day"}),
-        (("t", ["a", "b"]), {"ci": 0.95}),
         (("t", ["a", "b"]), {"by": ["k", "big"], "keep": 20}),
         (("t", {f"model {i}": pl.col("a") ** i for i in range(1, 12)}), {"by": "k", "start": None}),
         (("t", "a"), {"weight": "w", "by": pl.col("day").dt.truncate("1d").cast(pl.Datetime)}),
-        ((pl.lit(value=False), "a"), {"start": "first"}),
     ],
 )
 def test_r_draws(columns, options, tmp_path):
@@ -90,10 +87,9 @@ def test_a_picture_has_the_table_of_its_verb(tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["summary", "comparison", "reliability", "scores", "thresholds"])
-@pytest.mark.parametrize("score", ["a", ["b", "a"]], ids=str)
-def test_r_draws_other_pictures(kind, score, tmp_path):
+def test_r_draws_other_pictures(kind, tmp_path):
     given = {"by": ["k", "day"], "cluster": "big", "kind": kind, "title": INJECTION}
-    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", score, **given)
+    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", ["b", "a"], **given)
     draw(tmp_path / "t.R", tmp_path)
     assert_is_picture(tmp_path / "t.png", height=300)
     title = read_plot(tmp_path, "writeLines(plot$labels$title)")
@@ -137,75 +133,6 @@ def test_the_picture_says_by_what_rows_are_clustered(tmp_path):
         "Ribbon: 90 % interval of precision at each threshold; in brackets, of AP; "
         "rows clustered by day's \u00e9."
     ) in said
-
-
-@pytest.mark.thorough
-def test_models_have_colours_in_the_order_given(tmp_path):
-    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", ["b", "a"], by="day")
-    code = """
-        steps <- which(sapply(plot$layers, function(layer) inherits(layer$geom, "GeomStep")))
-        drawn <- layer_data(plot, steps)
-        for (line in unique(curves$.line)) {
-          colour <- drawn$colour[match(line, drawn$group)]
-          cat(as.character(curves$model[match(line, curves$.line)]), colour, "\\n")
-        }
-        writeLines(sub(":.*", "", colour_labels(segments)))
-    """
-    *lines, first, second = read_plot(tmp_path, code)
-    assert {tuple(line.split()) for line in lines} == {("b", "#0072B2"), ("a", "#D55E00")}
-    assert (first, second) == ("b", "a")
-
-
-@pytest.mark.thorough
-def test_pictures_of_any_number_of_segments_fit_on_a_screen(tmp_path):
-    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", ["a", "b"], by="day")
-    size = "picture_size(data.frame(.panel = rep(1:n, each = 2), .colour = 1:2))"
-    columns = "panel_columns(n)"
-    code = f"for (n in c(1:40)) cat(n, {columns}, {size} * 110, '\\n')"
-    sizes = [list(map(float, line.split())) for line in read_plot(tmp_path, code)]
-    assert len(sizes) == 40
-    for _, _, width, height in sizes:
-        assert width <= 1700
-        assert height <= 2000
-    columns = {int(panels): int(count) for panels, count, *_ in sizes}
-    some = {1: 1, 2: 2, 3: 3, 4: 2, 6: 3, 9: 3, 12: 4, 16: 4, 25: 5, 40: 7}
-    assert {panels: columns[panels] for panels in some} == some
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("by", "labelled"), [(None, True), ("day", True), (pl.col("a").round(1), False)]
-)
-def test_lines_of_equal_f1_have_labels_where_there_is_room(by, labelled, tmp_path):
-    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", "b", by=by)
-    is_text = "sapply(plot$layers, function(layer) inherits(layer$geom, 'GeomText'))"
-    said = read_plot(
-        tmp_path,
-        f"for (l in plot$layers[{is_text}]) writeLines(l$data$label); cat(plot$labels$subtitle)",
-    )
-    expected = [f"F1 = {f}" for f in (0.2, 0.4, 0.6, 0.8)]
-    assert (said[:4] == expected) == labelled
-    assert any("Grey curves: F1 = 0.2" in line for line in said) != labelled
-
-
-@pytest.mark.thorough
-def test_curves_open_at_their_first_visible_step(tmp_path):
-    # Precision 0 at recall 0, then 1/2 and 2/3.
-    rows = pl.DataFrame({"t": [0, 1, 1], "s": [0.9, 0.8, 0.7]})
-    rows.prc.write_ggplot(tmp_path / "t.tsv", "t", "s", keep="all")
-    step = "plot$data[c('recall', 'precision')]"
-    shown = read_plot(tmp_path, f"write.table({step}, col.names = FALSE, row.names = FALSE)")
-    points = [tuple(map(float, line.split())) for line in shown]
-    assert points == [(0, 0.5), (0, 0.5), (0.5, 0.5), (1, pytest.approx(2 / 3))]
-
-
-@pytest.mark.thorough
-def test_names_too_long_for_r_to_draw_keep_both_ends(tmp_path):
-    names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
-    rows = pl.DataFrame({"k": names * 2, "t": [1, 0, 0, 1], "s": [0.5, 0.2, 0.1, 0.3]})
-    table, _ = rows.prc.write_ggplot(tmp_path / "t.tsv", "t", "s", by="k")
-    shown = in_r(table, "writeLines(unique(show_key(curves$k)))")
-    assert shown == ["Department of Regional...tions, East", "Department of Regional...tions, West"]
 
 
 @pytest.mark.thorough

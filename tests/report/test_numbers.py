@@ -281,28 +281,11 @@ EDGES = {
 }  # fmt: skip
 
 
-FIRST = ("no positives", "one row", "NaN keys")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[] if name in FIRST else pytest.mark.thorough) for name in EDGES],
-)
-def test_edges_have_numbers(tmp_path, name):
-    assert checked(numbers(EDGES[name], tmp_path, "truth", TWO, **BY))["findings"]
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", EDGES)
-def test_edges_have_a_page(tmp_path, name):
-    page, _ = EDGES[name].prc.report(tmp_path / "report.html", "truth", TWO, **BY)
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-def test_three_models_without_intervals_have_a_page(tmp_path):
-    df = EDGES["no negatives"].with_columns(third=pl.col("good"))
-    page, _ = df.prc.report(tmp_path / "report.html", "truth", [*TWO, "third"])
+def test_edges_have_numbers_and_a_page(tmp_path, name):
+    page, beside = EDGES[name].prc.report(tmp_path / "report.html", "truth", TWO, **BY)
+    assert checked(json.loads(beside.read_text(encoding="utf-8")))["findings"]
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
@@ -354,9 +337,3 @@ def test_the_page_names_a_package_that_is_missing(tmp_path, monkeypatch, module)
     with pytest.raises(OptionError, match=r"needs .*, which is not installed\. Hint: pip"):
         ROWS.prc.report(tmp_path / "report.html", "truth", "good")
     assert ROWS.prc.report(tmp_path / "report.json", "truth", "good")
-
-
-def test_more_models_than_colours_are_an_error(tmp_path):
-    models = {f"m{i}": pl.col("good") * (i + 1) for i in range(8)}
-    with pytest.raises(frame_prc.DataError, match="8 models"):
-        ROWS.prc.report(tmp_path / "report.json", "truth", models)

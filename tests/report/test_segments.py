@@ -51,7 +51,7 @@ def columns_of(data, label):
 
 @pytest.mark.parametrize(
     ("seed", "models"),
-    [*((seed, MODELS) for seed in (0, 1, 9, 12, 15)), *((seed, MODELS[:1]) for seed in (2, 9))],
+    [*((seed, MODELS) for seed in (0, 9, 15)), (2, MODELS[:1])],
 )
 def test_sentences_p_values_and_counts_of_segments_agree(tmp_path, seed, models, monkeypatch):
     monkeypatch.setattr(page_module, "specifications", lambda _: {})  # pictures take their time
