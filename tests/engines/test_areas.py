@@ -82,7 +82,7 @@ def test_other_methods_are_refused_by_name(kind, method):
 
 
 @pytest.mark.thorough
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     df=frames(SCORES_OR_NONE, FLOAT_WEIGHTS),
     by=BY,

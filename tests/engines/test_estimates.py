@@ -204,7 +204,7 @@ def test_scores_that_are_no_probabilities_are_an_error(kind):
 
 
 @pytest.mark.thorough
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     df=frames(SCORES_OR_NONE, FLOAT_WEIGHTS),
     cluster=st.sampled_from([None, "week"]),

@@ -176,7 +176,7 @@ def test_keys_keep_their_dtype(kind, key):
 
 
 @pytest.mark.thorough
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(df=frames(SCORES_OR_NONE, FLOAT_WEIGHTS), by=BY, options=st.sampled_from(["one", "first"]))
 def test_duckdb_equals_polars_on_any_frame(df, by, options):
     kind = engine_kinds.duckdb_kind()
