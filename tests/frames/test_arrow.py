@@ -7,7 +7,6 @@ from decimal import Decimal
 from itertools import cycle
 
 import optional
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -91,11 +90,6 @@ def test_counts_of_two_kinds_of_arrow_are_not_added_up():
         frame_prc.merge_counts(table, table.to_batches()[0])
 
 
-def test_a_curve_may_be_an_arrow_table():
-    curve = ROWS.prc.curve(**OF_ROWS)
-    assert frame_prc.plot(curve.to_arrow()).to_dict() == curve.prc.plot().to_dict()
-
-
 @every_kind
 def test_thresholds_may_be_arrow_tables(make, kind):
     chosen = ROWS.prc.operating_points(**OF_ROWS, recall=0.5).select("region", "threshold")
@@ -118,20 +112,6 @@ def test_several_batches_are_one_table():
     expected = ROWS.prc.curve(**OF_ROWS)
     for frame in (table, table.to_reader(), Stream(table)):
         assert_frame_equal(rows_of(frame_prc.curve(frame, **OF_ROWS)), expected)
-
-
-@every_kind
-def test_undefined_numbers_are_null(make, kind):
-    negatives = ROWS.filter(~pl.col("late"))
-    result = frame_prc.average_precision(make(negatives), "late", "score")
-    assert type(result) is kind
-    assert rows_of(result)["average_precision"].to_list() == [None]
-
-
-def test_tables_without_rows_have_results():
-    for verb, call in TABLES.items():
-        result = call(ROWS.clear().to_arrow())
-        assert_frame_equal(rows_of(result), call(ROWS.clear())), verb
 
 
 # --- types of keys -----------------------------------------------------------------------------
@@ -208,27 +188,6 @@ def test_ordered_dictionaries_sort_in_their_order_and_others_by_their_text():
     assert orders == {True: ["low", "mid", "high"], False: ["high", "low", "mid"]}
 
 
-def test_only_keys_take_their_type_back():
-    table = ROWS.rename({"region": "status"}).to_arrow()
-    table = table.set_column(0, "status", table["status"].cast(pa.string_view()))
-    keyed = frame_prc.counts(table, "late", "score", by="status")
-    assert keyed.schema.field("status").type == pa.string_view()
-    result = frame_prc.average_precision(table, "late", "score")
-    assert result.schema.field("status").type == pa.large_string()
-
-
-@pytest.mark.parametrize("name", ["", "^late|score$", "a\0b"])
-def test_columns_may_have_any_name(name):
-    table = (
-        ROWS.rename({"region": "key"})
-        .to_arrow()
-        .rename_columns([name, "late", "score", "other", "kind"])
-    )
-    result = frame_prc.average_precision(table, "late", "score", by=name)
-    assert result.column_names[0] == name
-    assert result.column(0).to_pylist() == [None, "a", "b"]
-
-
 # --- what cannot be read -----------------------------------------------------------------------
 
 
@@ -285,12 +244,6 @@ def test_streams_that_were_read_are_refused():
         frame_prc.average_precision(stream, "late", "score")
 
 
-@pytest.mark.parametrize("frame", [ROWS.to_arrow(), ROWS.to_arrow().to_reader()], ids=type)
-def test_unknown_names_are_errors_as_of_polars(frame):
-    with pytest.raises(frame_prc.ColumnError, match=r"'scor', .*did you mean 'score'"):
-        frame_prc.average_precision(frame, "late", "scor")
-
-
 def test_names_that_occur_twice_are_refused_where_they_are_read():
     twice = pa.table([[1, 0], [0.5, 0.4], [1, 2], [3, 4]], names=["late", "score", "a", "a"])
     with pytest.raises(frame_prc.ColumnError, match="Arrow table has 2 columns named 'a'"):
@@ -300,26 +253,6 @@ def test_names_that_occur_twice_are_refused_where_they_are_read():
         frame_prc.average_precision(twice, "late", "scor")
     with pytest.raises(frame_prc.FrameError, match=r"Stream does not convert.*once"):
         frame_prc.average_precision(Stream(twice), "late", "score")
-
-
-@pytest.mark.parametrize(
-    "column",
-    [pl.Series("score", [1.0]), pd.Series([1.0]), pa.chunked_array([[1.0]]), pa.array([1.0])],
-    ids=type,
-)
-def test_single_columns_are_no_frames(column):
-    with pytest.raises(frame_prc.FrameError, match=r"cannot evaluate a frame of type \w+\.\w+"):
-        frame_prc.average_precision(column, "late", "score")
-
-
-def test_thresholds_of_pandas_are_numbers_and_no_frame():
-    found = frame_prc.operating_points(ROWS, "late", "score", threshold=pd.Series([0.5, 0.25]))
-    assert found["target"].to_list() == ["threshold=0.5", "threshold=0.25"]
-
-
-def test_stream_of_numbers_is_no_table():
-    with pytest.raises(frame_prc.FrameError, match="does not convert to Polars"):
-        frame_prc.average_precision(Stream(pa.chunked_array([[1.0]])), "late", "score")
 
 
 def test_way_back_is_known_before_anything_is_computed(monkeypatch):

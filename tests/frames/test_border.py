@@ -120,14 +120,6 @@ def test_nan_of_pandas_is_no_amount(missing):
             frame.prc.average_precision(score="score", missing=missing, **asked)
 
 
-@every_kind
-@pytest.mark.parametrize("zeros", [[0.0, -0.0], [-0.0, 0.0]], ids=str)
-def test_both_zeros_are_one_key(kind, zeros):
-    frame = kind.make(ROWS.with_columns(key=pl.Series(zeros * 2)))
-    keys = kind.rows(frame.prc.average_precision("late", "score", by="key"))["key"].to_list()
-    assert list(map(str, keys)) == ["0.0"]
-
-
 # What a result calls its columns, for roles and for a column that has none.
 OF_RESULTS = [
     *("n", "threshold", "tp", "fp", "fn", "tn", "pos", "neg", "recall", "precision", "envelope"),
@@ -166,12 +158,6 @@ def test_only_keys_take_the_dtype_of_a_column_of_pandas(name, dtype):
     alike = frame.assign(**dict.fromkeys(OF_RESULTS, pd.Series(values, dtype=dtype)))
     assert expected["key"].dtype == "Int64"
     pd.testing.assert_frame_equal(getattr(alike.prc, verb)(**asked), expected)
-
-
-def test_truth_named_like_a_column_of_the_result_leaves_its_dtype_behind():
-    frame = with_key(0).assign(n=pd.Series([1, 0, 1, 0], dtype="Int64"))
-    result = frame.prc.average_precision("n", "score")
-    assert result.dtypes[["n", "n_pos"]].tolist() == ["int64", "int64"]
 
 
 def test_columns_carried_along_and_keys_of_counts_keep_their_dtypes():
@@ -214,14 +200,6 @@ def test_columns_named_like_patterns_are_those_columns(kind, verb):
     assert_frame_equal(result.rename({"^score$": "region"}, strict=False), expected)
 
 
-def test_integer_column_names_are_read_as_text():
-    frame = pd.DataFrame([[True, 0.9, "a"], [False, 0.2, "a"]])
-    assert list(frame.columns) == [0, 1, 2]
-    result = frame.prc.average_precision("0", "1", by="2")
-    assert list(result.columns[:2]) == ["2", "n"]
-    assert result["2"].tolist() == ["a"]
-
-
 @pytest.mark.parametrize(
     "by", [cs.string(), [cs.starts_with("k")], cs.all() - cs.by_name("late", "score")]
 )
@@ -231,21 +209,7 @@ def test_selectors_choose_keys_of_pandas(by):
     assert result["key"].tolist() == ["a", "b"]
 
 
-def test_selector_chooses_the_score_of_pandas():
-    frame = with_key(0).drop(columns="other")
-    expected = frame.prc.curve("late", "score")
-    pd.testing.assert_frame_equal(frame.prc.curve("late", cs.float()), expected)
-
-
 # --- the index, and the caller's frame ---------------------------------------------------------
-
-
-@every_verb
-def test_columns_of_pandas_may_come_from_a_view(verb):
-    frame = with_key(["a", "b", "a", "b"])
-    expected = ask(verb, frame.iloc[::2].copy(), "late", "score", by="key")
-    result = ask(verb, frame.iloc[::2], "late", "score", by="key")
-    pd.testing.assert_frame_equal(result, expected)
 
 
 @every_kind
@@ -264,14 +228,6 @@ def test_pandas_frame_is_not_changed_in_its_labels_or_dtypes():
     before = frame.copy(deep=True)
     frame.prc.curve("late", "score", by=["key", "0"])
     pd.testing.assert_frame_equal(frame, before)
-
-
-@every_verb
-def test_result_of_pandas_can_be_written_to(verb):
-    result = ask(verb, with_key(["a", "b", "a", "b"]), "late", "score", by="key")
-    result.loc[:, "key"] = "c"
-    result.iloc[0, -1] = result.iloc[-1, -1]
-    assert result["key"].eq("c").all()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import polars as pl
 import polars.selectors as cs
 import pyarrow as pa
 import pytest
-from border_calls import OF_ROWS, OTHERS, ROWS, TABLES
+from border_calls import OF_ROWS, ROWS, TABLES
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -51,13 +51,6 @@ def test_frames_inside_narwhals_come_back_inside_narwhals(verb, make, kind):
     assert_frame_equal(found, expected, check_exact=True)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("verb", "make", "kind"), each_once(OTHERS), ids=[*OTHERS])
-def test_frames_inside_narwhals_are_drawn_and_written(verb, make, kind):
-    assert kind is not None
-    assert OTHERS[verb](nw.from_native(make(ROWS))) == OTHERS[verb](ROWS)
-
-
 @every_version
 def test_results_are_of_the_version_that_came_in(version):
     for make, _ in INSIDE.values():
@@ -85,15 +78,6 @@ def test_lazy_frames_inside_narwhals_are_not_read_at_the_call():
     assert isinstance(result, nw.LazyFrame)
     with pytest.raises(Exception, match="it was read"):
         result.collect()
-
-
-def test_index_of_pandas_inside_narwhals_is_a_key():
-    pandas = ROWS.to_pandas().assign(region=pd.Categorical(ROWS["region"].to_list(), ["b", "a"]))
-    expected = pandas.prc.average_precision(**OF_ROWS)
-    frame = nw.from_native(pandas.set_index("region"))
-    result = frame_prc.average_precision(frame, **OF_ROWS).to_native()
-    assert result["region"].dtype == pandas["region"].dtype
-    pd.testing.assert_frame_equal(result, expected)
 
 
 def test_polars_expressions_are_columns_of_narwhals_frames():

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import polars as pl
-import polars.selectors as cs
 import pytest
-from layers import also
 from pandas_frames import ask, category, every_verb, with_key
 
 import frame_prc
@@ -18,9 +16,8 @@ import frame_prc
     [
         pd.Index([7, 7, 1, 0], name="late"),
         pd.MultiIndex.from_product([["x", "y"], [1, 2]], names=["key", None]),
-        *also(pd.date_range("2024-01-01", periods=4)),
     ],
-    ids=["repeated", "levels", "dates"],
+    ids=["repeated", "levels"],
 )
 def test_index_of_pandas_is_ignored(index, verb):
     frame = with_key(["a", "b", "a", "b"])
@@ -32,17 +29,13 @@ def test_index_of_pandas_is_ignored(index, verb):
 
 
 LEVELS = {
-    "one": ["key"],
     "between others": [None, "key", "other"],
     "of a number": ["key", 7],
-    "several": ["key", "number"],
 }
 
 
 @every_verb
-@pytest.mark.parametrize(
-    "levels", [*[*LEVELS.values()][:2], *also(*[*LEVELS.values()][2:])], ids=LEVELS
-)
+@pytest.mark.parametrize("levels", LEVELS.values(), ids=LEVELS)
 def test_named_levels_of_the_index_are_keys(verb, levels):
     key = category(["b", "a", None, "b"], ["b", "a"], ordered=True)
     frame = with_key(key).assign(number=pd.Series([2, 2, 1, 1], dtype="UInt8"))
@@ -81,25 +74,10 @@ def test_level_of_the_index_that_is_there_twice_is_refused():
     assert len(frame.prc.average_precision("late", "score")) == 1
 
 
-def test_selector_chooses_no_level_of_the_index():
-    frame = with_key(["a", "b", "a", "b"]).set_index(pd.Index([1, 2, 3, 4], name="key_of_index"))
-    result = frame.prc.average_precision("late", "score", by=cs.starts_with("key"))
-    assert result.columns[:2].tolist() == ["key", "n"]
-
-
 def test_unknown_name_is_told_from_levels_of_the_index():
     frame = with_key(["a", "b", "a", "b"]).set_index("key")
     with pytest.raises(frame_prc.ColumnError, match=r"did you mean 'key'\?"):
         frame.prc.average_precision("late", "score", by="kez")
-
-
-def test_level_of_the_index_may_be_drawn_and_written(tmp_path):
-    frame = with_key(["a", "b", "a", "b"])
-    indexed = frame.set_index("key")
-    paths = [tmp_path / "frame.csv", tmp_path / "indexed.csv"]
-    for source, path in zip((frame, indexed), paths, strict=True):
-        source.prc.write_ggplot(path, "late", "score", by="key")
-    assert paths[0].read_text() == paths[1].read_text()
 
 
 def test_counts_and_curves_with_their_keys_in_the_index_keep_them():

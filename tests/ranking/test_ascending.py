@@ -151,18 +151,6 @@ def test_decimals_ascend(kind):
 
 
 @every_kind
-def test_missing_scores_are_dropped_or_raise(kind):
-    df = ROWS.with_columns(score=pl.Series([None, float("nan"), *ROWS["score"][2:]]))
-    given_frame = kind.make(df)
-    with pytest.raises(DataError, match="values are missing: 'score' has 2 rows with null or NaN"):
-        kind.rows(frame_prc.average_precision(given_frame, "truth", "score", ascending=True))
-    kept = frame_prc.average_precision(
-        given_frame, "truth", "score", missing="drop", ascending=True
-    )
-    assert kind.rows(kept).select("n", "n_dropped").row(0) == (8, 2)
-
-
-@every_kind
 def test_counts_give_what_rows_give(kind):
     parts = [kind.make(ROWS[:5]), kind.make(ROWS[5:])]
     asked = {"by": "segment", "ascending": True}
@@ -202,21 +190,6 @@ def test_counts_of_bins_are_not_read_the_other_way(kind, ascending):
     )
     with pytest.raises(OptionError, match=f"ascending={not ascending} is given for counts with"):
         frame_prc.curve(counted, score="threshold", pos="pos", neg="neg", ascending=not ascending)
-
-
-@every_kind
-def test_bins_that_overlap_raise(kind):
-    bins = {"threshold": [0.5, 0.7], "above": [0.1, 0.3], "pos": [1, 1], "neg": [0, 1]}
-    with pytest.raises(DataError, match=r"the bin from 0.1 to 0.5 overlaps the one from 0.3"):
-        kind.rows(
-            frame_prc.curve(
-                kind.make(pl.DataFrame(bins)),
-                score="threshold",
-                pos="pos",
-                neg="neg",
-                ascending=True,
-            )
-        )
 
 
 @every_kind
@@ -290,13 +263,6 @@ def test_duckdb_gives_what_polars_gives(verb, thresholds, dtype):
     assert_frame_equal(found, expected.select(found.columns), rel_tol=1e-12)
 
 
-@every_kind
-@pytest.mark.parametrize("ascending", [1, None, "yes"])
-def test_ascending_is_true_or_false(kind, ascending):
-    with pytest.raises(OptionError, match=r"ascending=.* is not an option. Allowed: True, False"):
-        frame_prc.curve(kind.make(ROWS), "truth", "score", ascending=ascending)
-
-
 @pytest.mark.thorough
 def test_pictures_take_rows_and_curves():
     pytest.importorskip("altair")
@@ -315,13 +281,3 @@ def test_pictures_take_rows_and_curves():
 def shares(chart) -> set:
     """Return what is drawn of recall and precision."""
     return {(row["recall"], row["precision"]) for rows in lines(chart) for row in rows}
-
-
-def test_tables_for_r_are_of_rows_and_curves(tmp_path):
-    asked = {"by": "segment", "ascending": True}
-    curve = frame_prc.curve(ROWS, "truth", "score", keep="corners", **asked)
-    frame_prc.write_ggplot(ROWS, tmp_path / "rows.parquet", "truth", "score", **asked)
-    frame_prc.write_ggplot(curve, tmp_path / "curve.parquet", ascending=True)
-    tables = [pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("rows", "curve")]
-    assert_frame_equal(*tables)
-    assert_frame_equal(tables[0].select(curve.columns), curve)

@@ -17,8 +17,6 @@ import frame_prc
 from frame_prc import DataError
 
 COVERING = [-INFINITY, -0.5, 0.0, 0.25, 0.3, 1.0]
-ROWS = pl.DataFrame({"truth": [True, False, True], "score": [0.9, 0.4, 0.1]})
-PARTS = ["pos", "neg"]
 
 
 def bins_of(df, thresholds, keys):
@@ -119,18 +117,6 @@ def test_evenly_spaced_thresholds_are_exact_quotients(kind, scores, number):
     )
     counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=number))
     assert found_bins(counts) == bins_of(df, listed, [])
-
-
-@every_kind
-def test_several_models_are_binned_each_by_its_score(kind):
-    df = ROWS.with_columns(other=1 - pl.col("score"))
-    counts = frame_prc.counts(kind.make(df), "truth", ["score", "other"], thresholds=[0, 0.5])
-    assert kind.rows(counts).select("model", "threshold", *PARTS).rows() == [
-        ("other", 0.5, 1, 1),
-        ("other", 0.0, 1, 0),
-        ("score", 0.5, 1, 0),
-        ("score", 0.0, 1, 1),
-    ]
 
 
 # --- adding up ---------------------------------------------------------------------------------

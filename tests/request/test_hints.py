@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import subprocess
-import sys
 import tomllib
 from functools import partial
 from importlib import resources
@@ -99,17 +97,6 @@ def test_a_label_of_another_type_is_proposed_in_that_of_the_truth(kind, truth, l
         frame_prc.average_precision(frame, truth, "score", pos_label=label)
 
 
-def test_a_label_that_is_no_number_is_not_proposed_as_one():
-    with pytest.raises(OptionError, match=r"Allowed: a value of dtype Int64\.$"):
-        frame_prc.average_precision(ROWS, "side", "score", pos_label="yes")
-
-
-@every_kind
-def test_a_class_of_another_type_is_proposed_in_that_of_the_truth(kind):
-    with pytest.raises(OptionError, match=r"cannot hold: '1'\. .*did you mean 1, the number\?"):
-        frame_prc.one_vs_rest(kind.make(ROWS), "side", {"1": "score"})
-
-
 # --- what is no column --------------------------------------------------------------------------
 
 
@@ -159,17 +146,6 @@ def test_what_is_no_column_gets_a_hint_that_fits(kind, asked, says):
         frame_prc.average_precision(kind.make(ROWS), **{"truth": "late", "score": "score", **asked})
     is_number = isinstance(next(iter(asked.values())), (int, float, np.integer))
     assert ("makes a constant" in str(raised.value)) == is_number
-
-
-@every_kind
-def test_the_columns_of_a_pandas_frame_are_a_list_of_columns(kind):
-    frame, names = kind.make(ROWS), ROWS.to_pandas().columns
-    keyed = kind.rows(frame_prc.average_precision(frame, "late", "score", by=names[:1]))
-    assert keyed["region"].to_list() == ["n", "s"]
-    models = kind.rows(frame_prc.average_precision(frame, "late", names[[5]]))
-    assert models["model"].to_list() == ["score"]
-    long = kind.rows(frame_prc.one_vs_rest(frame, names[1:2], names[-1:]))
-    assert long["label"].unique().to_list() == ["late"]
 
 
 # --- what is no number --------------------------------------------------------------------------
@@ -243,12 +219,6 @@ CALLED = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_names_its_parameters_for_one_that_it_has_not(name):
-    with pytest.raises(ParameterError, match=rf"^{name}\(\) has no parameter nonsense_zz=\."):
-        getattr(frame_prc, name)(nonsense_zz=1)
-
-
 @every_kind
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_every_method_names_its_parameters_for_one_that_it_has_not(kind, name):
@@ -293,11 +263,6 @@ def test_a_parameter_of_another_library_is_told_by_our_name(kind, verb, foreign,
 def test_a_parameter_of_other_verbs_is_told_with_them(name, asked, says):
     with pytest.raises(ParameterError, match=says):
         getattr(frame_prc, name)(ROWS, **asked)
-
-
-def test_the_expression_of_a_score_names_its_parameters():
-    with pytest.raises(ParameterError, match=r"weight=, ascending=\. Hint: .* weight=\?$"):
-        pl.col("score").prc.average_precision("late", sample_weight="w")
 
 
 @every_kind
@@ -472,23 +437,3 @@ def test_without_a_package_the_hint_names_it(kind, monkeypatch):
         frame_prc.band(frame, "late", "score")
     with pytest.raises(OptionError, match=r"Hint: pip install altair\.$"):
         frame_prc.plot(frame, "late", "score")
-
-
-@pytest.mark.thorough
-def test_the_command_line_names_its_packages():
-    code = """
-import sys
-sys.modules["typer"] = None
-from frame_prc import cli
-cli.find_spec = lambda name: None
-sys.exit(cli.main(["counts"]))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    assert done.returncode == 2
-    assert "Hint: pip install altair jinja2 rich typer vl-convert-python." in done.stderr
-
-
-@pytest.mark.parametrize("name", ["thresholds", "recalls", "precisions"])
-def test_one_letter_more_is_a_slip_even_where_another_verb_has_such_a_parameter(name):
-    with pytest.raises(ParameterError, match=rf"did you mean {name.removesuffix('s')}=\?$"):
-        frame_prc.operating_points(ROWS, "late", "score", **{name: 0.5})

@@ -32,13 +32,6 @@ def test_an_expression_that_fails_on_the_values_is_named(kind, ask, tmp_path):
 
 
 @every_eager_kind
-def test_text_of_dates_is_told_how_to_become_dates(kind):
-    week = pl.col("answer").dt.truncate("1w")
-    with pytest.raises(ColumnError, match=r"for dtype `str`.* Hint: text of dates .*to_date\(\)"):
-        frame_prc.average_precision(kind.make(ROWS), "late", "score", by=week)
-
-
-@every_eager_kind
 @pytest.mark.parametrize(
     "ask", [ask for verb, ask in FAILING.items() if verb != "quantile_thresholds"]
 )
@@ -57,13 +50,6 @@ def test_a_star_is_no_name():
 
 
 # --- what is said, and when --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("library", [pl, pd])
-def test_a_condition_is_asked_for_as_an_expression(library):
-    truth = library.Series(name="outcome", **{"data" if library is pd else "values": [True, False]})
-    with pytest.raises(OptionError, match=r"an expression such as pl.col\('outcome'\) == 'yes'"):
-        frame_prc.average_precision(pl.DataFrame({"score": [0.5, 0.4]}), truth, "score")
 
 
 @every_kind

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import engine_kinds
 import polars as pl
 import pytest
-from kinds import KINDS, every_kind
+from kinds import every_kind
 from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
@@ -124,32 +123,9 @@ def test_rows_that_do_not_match_raise(kind, df, what):
 
 
 @every_kind
-def test_rows_that_differ_raise_even_if_missing_ones_are_dropped(kind):
-    df = LONG.with_columns(truth=pl.when(FIRST).then(1 - pl.col("truth")).otherwise("truth"))
-    with pytest.raises(DataError, match="truth= column 'truth' differs between the models in 1"):
-        compared(kind, df, missing="drop")
-
-
-@every_kind
-def test_a_truth_that_one_row_lacks_drops_the_item(kind):
-    df = LONG.with_columns(truth=pl.when(~FIRST).then("truth"))
-    assert sum(compared(kind, df, missing="drop")["n_dropped"]) == 3  # once per pair
-
-
-@every_kind
 def test_an_unknown_baseline_raises_once_the_models_are_known(kind):
     with pytest.raises(OptionError, match=r"baseline='delta' is not a model. Allowed: 'alpha'"):
         compared(kind, LONG, baseline="delta")
-
-
-@every_kind
-def test_no_rows_are_no_models(kind):
-    found = frame_prc.compare_models(
-        kind.make(LONG[:0]), "truth", "score", model="which", row="item", by="region"
-    )
-    expected = frame_prc.compare_models(WIDE[:0], "truth", MODELS, by="region")
-    assert kind.rows(found).columns == expected.columns
-    assert kind.rows(found).is_empty()
 
 
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
@@ -214,42 +190,6 @@ def test_other_verbs_get_a_key_of_models(kind, verb, options):
     assert_alike(kind, kind.rows(found), expected)
 
 
-@every_kind
-def test_counts_have_a_model_too(kind):
-    counted = frame_prc.counts(kind.make(LONG), "truth", "score", model="which")
-    of_counts = {"score": "threshold", "pos": "pos", "neg": "neg", "model": "model"}
-    found = frame_prc.average_precision(counted, **of_counts)
-    assert_alike(kind, kind.rows(found), frame_prc.average_precision(WIDE, "truth", MODELS))
-
-
-@pytest.mark.parametrize("verb", ["counts", "curve", "average_precision"])
-def test_duckdb_gets_a_key_of_models(verb):
-    kind, asked = engine_kinds.duckdb_kind(), {"truth": "truth", "by": "region"}
-    found = getattr(frame_prc, verb)(kind.make(LONG), score="score", model="which", **asked)
-    assert_frame_equal(kind.rows(found), getattr(frame_prc, verb)(WIDE, score=MODELS, **asked))
-
-
-@pytest.mark.thorough
-def test_charts_draw_the_models_of_long_data():
-    pytest.importorskip("altair")
-    charts = [
-        frame_prc.plot(LONG, "truth", "score", model="which", by="region"),
-        frame_prc.plot(WIDE, "truth", MODELS, by="region"),
-    ]
-    assert charts[0].to_dict() == charts[1].to_dict()
-    drawn = frame_prc.plot_summary(
-        LONG, "truth", "score", model="which", by="region", baseline="beta"
-    )
-    assert "Sorted by difference" in str(drawn.to_dict())
-
-
-def test_tables_for_r_have_the_models_of_long_data(tmp_path):
-    asked = {"truth": "truth", "by": "region"}
-    frame_prc.write_ggplot(LONG, tmp_path / "a.parquet", score="score", model="which", **asked)
-    frame_prc.write_ggplot(WIDE, tmp_path / "b.parquet", score=MODELS, **asked)
-    assert_frame_equal(*(pl.read_parquet(tmp_path / name) for name in ("a.parquet", "b.parquet")))
-
-
 # --- errors ------------------------------------------------------------------------------------
 
 
@@ -268,10 +208,3 @@ def test_parameters_that_do_not_fit_raise_at_the_call(kind, options, error, what
     asked = {"score": "score", "model": "which", "row": "item", "by": "region"} | options
     with pytest.raises(error, match=f"^{what}"):
         frame_prc.compare_models(kind.make(LONG), "truth", **asked)
-
-
-@pytest.mark.parametrize("kind", KINDS[:1], ids=str)
-def test_a_key_cannot_be_called_as_that_of_the_models(kind):
-    df = LONG.rename({"region": "model"})
-    with pytest.raises(ColumnError, match="key 'model' in by= is named like a column"):
-        frame_prc.curve(kind.make(df), "truth", "score", model="which", by="model")

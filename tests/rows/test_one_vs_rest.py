@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
 from functools import cache
 
 import numpy as np
@@ -173,16 +172,6 @@ def test_a_row_without_the_score_of_one_class_is_dropped_for_that_class_alone(ki
 
 
 @every_kind
-def test_a_missing_class_is_a_missing_truth_of_every_label(kind):
-    wide = WIDE.with_columns(kind=pl.Series(["cat", None, "dog"]))
-    long = kind.make(wide).prc.one_vs_rest("kind", {"cat": "p", "dog": "q"})
-    with pytest.raises(frame_prc.DataError, match="'truth' has 2 rows with null"):
-        kind.rows(long.prc.average_precision("truth", "score", by="label"))
-    dropped = long.prc.average_precision("truth", "score", by="label", missing="drop")
-    assert kind.rows(dropped)["n_dropped"].to_list() == [1, 1]
-
-
-@every_kind
 @pytest.mark.parametrize("how", ["mean", "micro"])
 def test_classes_are_averaged_inside_each_region(kind, how):
     wide = pl.DataFrame(
@@ -213,30 +202,6 @@ def test_classes_are_averaged_inside_each_region(kind, how):
 
 
 @every_kind
-def test_a_class_without_a_score_column_is_an_error_that_names_it(kind):
-    long = frame_prc.one_vs_rest
-    with pytest.raises(frame_prc.DataError, match=r"2 rows of a class without a score.*'cat'"):
-        kind.rows(long(kind.make(WIDE), "kind", {"dog": "q"}))
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("truth", "score", "says"),
-    [
-        (["is_cat", "is_dog"], ["p"], "truth= has 2 columns and score= has 1"),
-        (["is_cat"], {"cat": "p", "dog": "q"}, "truth= has 1 columns and score= has 2"),
-        ("kind", ["p", "q"], "does not say which column belongs to which class"),
-        ("kind", "p", "does not say which column belongs to which class"),
-        ("kind", {}, "score= names no column"),
-        ("kind", {1: "p"}, "of dtype String cannot hold: 1"),
-    ],
-)
-def test_truths_and_scores_that_do_not_match_are_an_error_at_the_call(kind, truth, score, says):
-    with pytest.raises(frame_prc.OptionError, match=says):
-        frame_prc.one_vs_rest(kind.make(WIDE), truth, score)
-
-
-@every_kind
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
@@ -260,17 +225,3 @@ def test_classes_that_would_be_one_label_are_refused(classes):
     df = pl.DataFrame({"kind": [1, 2], "score": [0.1, 0.2], "other": [0.3, 0.4]})
     with pytest.raises(frame_prc.OptionError, match="score= names"):
         df.prc.one_vs_rest("kind", classes)
-
-
-def test_two_names_of_one_class_are_refused():
-    days = pl.Series([date(2026, 1, 1), date(2026, 1, 2)])
-    df = pl.DataFrame({"day": days, "score": [0.1, 0.2], "other": [0.3, 0.4]})
-    classes = {days[0]: "score", datetime(2026, 1, 1): "other"}
-    with pytest.raises(frame_prc.OptionError, match="score= names a class twice: datetime"):
-        df.prc.one_vs_rest("day", classes)
-
-
-def test_labels_of_one_name_are_refused():
-    df = pl.DataFrame({"a": [1, 0], "b": [0, 1], "s": [0.1, 0.2], "t": [0.3, 0.4]})
-    with pytest.raises(frame_prc.ColumnError, match="twice in the labels of truth="):
-        df.prc.one_vs_rest(["a", pl.col("b").alias("a")], ["s", "t"])

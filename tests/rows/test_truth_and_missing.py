@@ -61,17 +61,6 @@ MISSING = pl.DataFrame(
 
 
 @every_kind
-@pytest.mark.parametrize(
-    "df",
-    [MISSING.drop_nulls("score").fill_nan(0), MISSING.drop_nulls(), MISSING.drop_nans("score")],
-    ids=["null truth", "NaN score", "nulls"],
-)
-def test_missing_values_raise(kind, df):
-    with pytest.raises(frame_prc.DataError, match="missing"):
-        kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", by="segment"))
-
-
-@every_kind
 def test_dropped_rows_are_counted_and_a_segment_that_loses_all_is_empty(kind):
     result = frame_prc.average_precision(
         kind.make(MISSING), "truth", "score", by="segment", missing="drop", details=True
@@ -150,29 +139,3 @@ def test_unretrieved_positives_are_misses(kind):
         }
     )
     assert_rows(kind, result, expected)
-
-
-@every_kind
-def test_unretrieved_rows_need_a_truth(kind):
-    with pytest.raises(frame_prc.DataError, match="'truth' has 2 rows with null"):
-        kind.rows(
-            frame_prc.average_precision(kind.make(MISSING), "truth", "score", missing="unretrieved")
-        )
-
-
-@every_kind
-@pytest.mark.parametrize("missing", ["raise", "unretrieved"])
-def test_a_row_of_weight_zero_may_hold_anything(kind, missing):
-    df = pl.DataFrame(
-        {
-            "truth": [1.0, 0.0, float("nan"), None, 7.0],
-            "score": [2.0, 1.0, float("nan"), None, 0.0],
-            "weight": [1.0, 1.0, 0.0, -0.0, 0.0],
-        }
-    )
-    result = frame_prc.average_precision(
-        kind.make(df), "truth", "score", weight="weight", missing=missing
-    )
-    assert_rows(
-        kind, result, frame_prc.average_precision(df[:2], "truth", "score", weight="weight")
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import optional
 import polars as pl
 import pytest
 from engine_kinds import every_kind_and_duckdb
@@ -35,14 +34,6 @@ def test_whole_numbers_of_any_dtype_are_counts_of_rows(kind, dtype):
     expected = frame_prc.average_precision(COUNTS, **asked)
     assert found.cast(dict(expected.schema)).equals(expected)
     assert kind.name == "pandas" or found.schema == expected.schema
-
-
-def test_sums_of_duckdb_are_counts_of_rows():
-    connection = optional.require_module("duckdb").connect()
-    rows = connection.from_arrow(COUNTS.to_arrow())
-    summed = rows.aggregate("segment, score, sum(pos) AS pos, sum(neg) AS neg").pl()
-    expected = frame_prc.summary(COUNTS, **ROLES, by="segment")
-    assert frame_prc.summary(summed, **ROLES, by="segment").equals(expected)
 
 
 @every_kind

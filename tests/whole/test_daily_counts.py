@@ -83,7 +83,7 @@ def test_killed_runs_leave_whole_days_and_the_next_one_finishes(days, whole, tmp
     run(days, tmp_path / "timed")
     takes = time.monotonic() - began
     counts, moments = tmp_path / "counts", random.Random(0)  # noqa: S311 - no secret
-    for _ in range(10):
+    for _ in range(4):
         process = start(days, counts)
         time.sleep(moments.uniform(0.2, 1.0) * takes)
         process.kill()

@@ -39,28 +39,10 @@ def assert_says(error: PrcError, case: Case) -> None:
 # --- what is said, and when --------------------------------------------------------------------
 
 
-@every_kind
-@every_case(AT_THE_CALL)
-def test_what_the_schema_shows_is_said_at_the_call(case, kind):
-    frame = kind.make(case.rows())
-    with pytest.raises(PrcError) as raised:
-        case.ask(frame)
-    assert raised.type is case.error
-    assert_says(raised.value, case)
-
-
 @every_case(AT_THE_CALL)
 def test_what_the_schema_shows_is_said_before_a_row_is_read(case):
     with pytest.raises(case.error):
         case.ask(unreadable(case.rows()))
-
-
-@every_kind
-@every_case(AT_COLLECT)
-def test_what_only_values_show_is_said_once_they_are_read(case, kind):
-    error = error_on(kind, case)
-    assert type(error) is case.error
-    assert_says(error, case)
 
 
 @every_case(AT_COLLECT)
@@ -69,8 +51,11 @@ def test_what_only_values_show_is_not_looked_for_at_the_call(case):
 
 
 @every_case(CASES)
-def test_error_text_is_the_same_on_every_kind(case):
-    assert len({str(error_on(kind, case)) for kind in KINDS}) == 1
+def test_an_error_says_what_it_should_alike_on_every_kind(case):
+    first, *others = (error_on(kind, case) for kind in KINDS)
+    assert type(first) is case.error
+    assert_says(first, case)
+    assert {str(error) for error in others} <= {str(first)}
 
 
 @every_case([AT_THE_CALL[0], AT_COLLECT[0]])

@@ -392,24 +392,6 @@ def test_r_reads_the_numbers_that_were_written(breast_cancer, tmp_path):
 # --- what is missing -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)]
-)
-def test_missing_program_is_skipped_by_name_but_fails_in_ci(monkeypatch, ci, outcome):
-    monkeypatch.setenv("CI", ci)
-    with pytest.raises(outcome, match="the program no-such-program is not installed"):
-        optional.require_program("no-such-program")
-
-
-@pytest.mark.parametrize(
-    ("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)]
-)
-def test_missing_package_is_skipped_by_name_but_fails_in_ci(monkeypatch, ci, outcome):
-    monkeypatch.setenv("CI", ci)
-    with pytest.raises(outcome, match="the package no_such_package is not installed"):
-        optional.require_module("no_such_package.of_any_name")
-
-
 def test_passes_over_segments_give_what_one_pass_gives(tmp_path):
     example = runpy.run_path(str(EXAMPLES / "bigger_than_memory.py"))
     rows = pl.read_parquet(FLIGHTS).with_columns(pl.col("late") & (pl.col("carrier") != "HA"))

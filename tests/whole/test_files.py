@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from frame_prc import FileError, PrcError, _files
+from frame_prc import FileError, _files
 from frame_prc._files import atomic_write, check_writable, discard_unfinished
 
 
@@ -45,15 +45,6 @@ def test_two_files_appear_together_or_not_at_all(tmp_path, monkeypatch):
         list(map(Path.touch, parts))
     assert os.listdir(tmp_path) == ["table.R"]
     assert script.read_text() == "old"
-
-
-def test_two_threads_that_write_one_file_write_apart(tmp_path):
-    path = tmp_path / "table.tsv"
-    with atomic_write(path) as (first,), atomic_write(path) as (second,):
-        first.write_text("first")
-        second.write_text("second")
-    assert path.read_text() == "first"
-    assert os.listdir(tmp_path) == ["table.tsv"]
 
 
 def test_what_is_not_finished_can_be_discarded(tmp_path):
@@ -96,11 +87,6 @@ def test_a_place_that_cannot_be_written_is_refused_first(tmp_path, check):
     ):
         with pytest.raises(FileError, match=re.escape(said)):
             check(path)
-
-
-def test_it_is_an_error_of_the_package_and_of_the_system():
-    assert issubclass(FileError, PrcError)
-    assert issubclass(FileError, OSError)
 
 
 def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):

@@ -243,7 +243,6 @@ POWERS = {"a": "other", "b": pl.col("other") ** 2, "c": pl.col("other") ** 3}
 PICTURES = {
     "plot": ("plot", TRUTH, "late|other"),
     "plot of counts": ("plot", COUNTS, "other|hits|misses"),
-    "plot with intervals": ("plot", {**TRUTH, "ci": 0.9}, "late|other"),
     "plot with a band": (
         "plot",
         {**TRUTH, **MARKED, "weight": "weight of it"},
@@ -251,7 +250,6 @@ PICTURES = {
     ),
     "plot of two": ("plot", TWO, "late|other|score"),
     "summary": ("plot_summary", TRUTH, "late|other"),
-    "summary of counts": ("plot_summary", COUNTS, "other|hits|misses"),
     "summary of two": ("plot_summary", TWO, "late|other|score"),
     "summary and a baseline": (
         "plot_summary",
@@ -259,7 +257,6 @@ PICTURES = {
         "late|other",
     ),
     "scores of two": ("plot_scores", TWO, "late|other|score"),
-    "ggplot": ("write_ggplot", TRUTH, "late|other"),
     "ggplot of counts": ("write_ggplot", COUNTS, "other|hits|misses"),
     "ggplot with intervals": ("write_ggplot", {**TRUTH, "ci": 0.9, "keep": "all"}, "late|other"),
     "ggplot of two": ("write_ggplot", TWO, "late|other|score"),
@@ -274,19 +271,8 @@ WRITTEN = {"write_ggplot": "rows.tsv", "report": "rows.json"}
 @pytest.mark.parametrize(
     "picture", [*AT_FIRST, *also(*(name for name in PICTURES if name not in AT_FIRST))]
 )
-@pytest.mark.parametrize(
-    ("by", "keys"),
-    [
-        pytest.param(None, "", id="no keys", marks=pytest.mark.thorough),
-        pytest.param("region", "|region", id="a key", marks=pytest.mark.thorough),
-        pytest.param(
-            [cs.string() - cs.by_name("notes"), pl.col("day").dt.day()],
-            "|region|day",
-            id="selector and expression",
-        ),
-    ],
-)
-def test_pictures_read_the_named_columns_once_and_show_what_was_read(picture, by, keys, tmp_path):
+def test_pictures_read_the_named_columns_once_and_show_what_was_read(picture, tmp_path):
+    by, keys = [cs.string() - cs.by_name("notes"), pl.col("day").dt.day()], "|region|day"
     verb, asked, columns = PICTURES[picture]
     source, reads = varying_source(ROWS)
     (tmp_path / "eager").mkdir()
@@ -323,12 +309,9 @@ def test_file_is_scanned_for_the_named_columns_alone(verb, tmp_path):
 
 AFTERWARDS: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
     "head": lambda result: result.head(1),
-    "tail": lambda result: result.tail(1),
-    "slice": lambda result: result.slice(1, 1),
     "length": lambda result: result.select(pl.len()),
     "one column": lambda result: result.select(pl.first()),
     "filter": lambda result: result.filter(region="n"),
-    "new column": lambda result: result.with_columns(new=1).select("new"),
     "aggregate": lambda result: result.group_by("region").agg(pl.len()),
     "sort": lambda result: result.sort("region", descending=True, maintain_order=True).head(1),
     "join": lambda result: ROWS.lazy().join(result, on="region", how="semi"),
@@ -347,17 +330,6 @@ def test_bad_value_raises_whatever_is_taken_of_the_result(afterwards, verb, engi
 
 @every_engine
 @every_verb
-def test_bad_value_does_not_matter_where_nothing_is_taken(verb, engine):
-    result = ask(ROWS.lazy(), verb, {**TRUTH, "score": "score", "by": "region"})
-    try:
-        rows = result.filter(region="nowhere").collect(engine=engine)
-    except DataError:
-        return  # an engine may or may not see that it need not look
-    assert rows.is_empty()
-
-
-@every_engine
-@every_verb
 @pytest.mark.parametrize("afterwards", AFTERWARDS.values(), ids=AFTERWARDS)
 def test_good_values_are_not_changed_by_what_is_taken_of_the_result(afterwards, verb, engine):
     asked = {**TRUTH, "by": "region"}
@@ -367,7 +339,7 @@ def test_good_values_are_not_changed_by_what_is_taken_of_the_result(afterwards, 
 
 
 @every_verb
-@pytest.mark.parametrize("kind", ["parquet", "csv", "ipc"])
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_result_streams_into_a_file(verb, kind, tmp_path):
     result = ask(ROWS.lazy(), verb, {**TRUTH, "by": "region"})
     path = tmp_path / f"result.{kind}"
@@ -400,15 +372,6 @@ def test_what_goes_from_file_to_file_is_what_would_be_collected(verb, options, t
 
 
 @every_verb
-def test_a_result_of_numeric_truth_goes_to_a_file(verb, tmp_path):
-    rows = ROWS.with_columns(pl.col("late").cast(pl.Int8))
-    result = ask(rows.lazy(), verb, {**TRUTH, "by": "region"})
-    result.sink_parquet(tmp_path / "result.parquet")
-    expected = ask(ROWS, verb, {**TRUTH, "by": "region"})
-    assert_frame_equal(pl.read_parquet(tmp_path / "result.parquet"), expected)
-
-
-@every_verb
 def test_bad_value_raises_when_the_result_goes_to_a_file(verb, tmp_path):
     result = ask(ROWS.lazy(), verb, {**TRUTH, "score": "score"})
     with pytest.raises(DataError, match="values are missing"):
@@ -421,12 +384,6 @@ def test_results_of_one_frame_are_collected_together(verb):
     together = pl.collect_all([ask(ROWS.lazy(), verb, a) for a in asked])
     for result, alone in zip(together, asked, strict=True):
         assert_frame_equal(result, ask(ROWS, verb, alone))
-
-
-@every_verb
-def test_result_is_the_same_each_time_it_is_collected(verb):
-    result = ask(ROWS.lazy(), verb, {**TRUTH, "by": "region"})
-    assert_frame_equal(result.collect(), result.collect())
 
 
 def test_bad_value_raises_each_time_it_is_collected():

@@ -26,9 +26,9 @@ ROWS = pl.DataFrame(
 # For every column, or where nothing is to be filled in for the key alone. Polars reads the first
 # ones as patterns: of the column, of all, of another one too, and of none.
 NAMES = [
-    *("^{}$", "^.*$", "^{}|score$", "^$", "^", "*{}", "{}*", ""),
-    *("{}\0", "\0{}", "{}\n", '{}"', "{}'", "`{}`", "{{{}}}", "[{}]", "{}\\"),
-    *("key_0", "key_1", "by_0", "score_0", "segment", "suspect", "line"),
+    *("^{}$", "^.*$", "^{}|score$", "*{}", ""),
+    *("{}\0", '{}"', "`{}`", "{{{}}}"),
+    *("key_0", "segment"),
 ]
 
 # The others are kinds of these.
@@ -146,7 +146,7 @@ def test_expression_takes_names_for_columns(name):
 
 
 @pytest.mark.thorough
-@every_name
+@pytest.mark.parametrize("name", FIRST)
 def test_name_stands_for_its_column_in_files_and_pictures(name, tmp_path):
     names = called(name)
     frame = ROWS.rename(names)

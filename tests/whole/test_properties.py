@@ -304,16 +304,6 @@ def test_row_order_is_irrelevant(kind, verb, data, by):
     assert_rows(kind, call(verb, kind, shuffled, by=by), expected, **tolerance(verb))
 
 
-@every_kind_and_duckdb
-@given(frames(), BY)
-def test_equal_scores_are_one_point_and_thresholds_descend(kind, df, by):
-    points = rows_of(frame_prc.curve, kind, df, by=by, start=None)
-    descends = pl.col("threshold").diff() < 0
-    if by:
-        descends = descends.over(by)
-    assert points.select(descends.all()).item()
-
-
 @every_kind
 @every_verb
 @given(frames(SCORES, INTEGER_WEIGHTS), BY)
@@ -388,61 +378,6 @@ def test_counts_of_parts_add_up_to_counts_of_the_whole(kind, verb, weights, data
 # --- shape of the curve ---------------------------------------------------------------
 
 
-def per_segment(points: pl.DataFrame, by: Any) -> list[pl.DataFrame]:
-    return points.partition_by(by, maintain_order=True) if by else [points]
-
-
-@every_kind_and_duckdb
-@given(frames(), BY)
-def test_recall_ascends_to_one(kind, df, by):
-    for points in per_segment(rows_of(frame_prc.curve, kind, df, by=by), by):
-        recall = points["recall"].drop_nulls()
-        assert recall.is_sorted()
-        assert recall[-1:].to_list() in ([], [1.0])
-
-
-@every_kind_and_duckdb
-@given(frames(SCORES_OR_NONE))
-def test_recall_ascends_to_the_share_of_positives_that_is_retrieved(kind, df):
-    points = rows_of(frame_prc.curve, kind, df, missing="unretrieved")
-    positives = df.filter("truth")
-    retrieved = positives["score"].count() / positives.height if positives.height else None
-    assert points["recall"].is_sorted()
-    assert points["recall"][-1:].to_list() == ([retrieved] if df.height else [])
-
-
-@every_kind_and_duckdb
-@given(frames(), BY, st.sampled_from(["one", "first", None]))
-def test_envelope_never_rises_and_never_lies_below_precision(kind, df, by, start):
-    result = rows_of(frame_prc.curve, kind, df, by=by, start=start, envelope=True)
-    for points in per_segment(result, by):
-        assert points["envelope"].is_sorted(descending=True)
-        assert (points["envelope"] >= points["precision"]).all()
-
-
-def areas(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the areas under the rows of a curve with a start point; undefined without recall."""
-    step = pl.col("recall").diff()
-    mean = (pl.col("precision") + pl.col("precision").shift()) / 2
-    heights = {"step": pl.col("precision"), "trapezoid": mean, "envelope": pl.col("envelope")}
-    defined = pl.col("recall").max().is_not_null()
-    return points.select(
-        **{name: pl.when(defined).then((step * height).sum()) for name, height in heights.items()}
-    )
-
-
-@every_kind_and_duckdb
-@exact_weights
-@given(st.data(), st.sampled_from(["one", "first"]))
-def test_corners_have_every_area_of_the_whole_curve(kind, weights, data, start):
-    df = data.draw(frames(SCORES, weights))
-    whole, corners = (
-        rows_of(frame_prc.curve, kind, df, start=start, keep=keep, envelope=True)
-        for keep in ("all", "corners")
-    )
-    assert_frame_equal(areas(corners), areas(whole), **ROUNDED)
-
-
 @every_kind_and_duckdb
 @given(frames())
 def test_corners_keep_the_envelope_of_every_point_they_keep(kind, df):
@@ -458,16 +393,6 @@ def test_corners_keep_the_envelope_of_every_point_they_keep(kind, df):
         maintain_order="left",
     )
     assert_frame_equal(corners, kept, check_exact=True)
-
-
-@every_kind_and_duckdb
-@exact_weights
-@given(st.data(), st.sampled_from(["one", "first"]))
-def test_average_precision_is_the_step_area_of_the_rows_of_the_curve(kind, weights, data, start):
-    df = data.draw(frames(SCORES, weights))
-    curve = rows_of(frame_prc.curve, kind, df, start=start, envelope=True)
-    table = rows_of(frame_prc.average_precision, kind, df).select(step="average_precision")
-    assert_frame_equal(table.cast(pl.Float64), areas(curve).select("step"), **ROUNDED)
 
 
 # --- the expression -------------------------------------------------------------------

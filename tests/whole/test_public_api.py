@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from checkout import CHECKOUT, README, in_checkout
 from kinds import every_kind
-from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc.cli.commands import COMMANDS
@@ -322,14 +321,6 @@ def test_documentation_is_complete(name):
 def test_help_fits_two_screens(name):
     shown = pydoc.plain(pydoc.render_doc(getattr(frame_prc, name)))
     assert len(shown.splitlines()) <= 100
-
-
-def test_expression_method_gives_what_its_function_gives():
-    rows = ROWS.drop_nulls().with_columns(w=2.0)
-    assert_frame_equal(
-        rows.select(pl.col("score").prc.average_precision("late", weight="w")),
-        rows.select(frame_prc.average_precision_expr("late", "score", "w")),
-    )
 
 
 def test_package_says_that_it_is_typed():

@@ -13,23 +13,17 @@ NEED_ROWS = {"band"}
 KEYS = {
     "String": pl.col("region"),
     "Date": pl.col("day"),
-    "Datetime": pl.col("day").cast(pl.Datetime("ms", "UTC")),
     "Categorical": pl.col("region").cast(pl.Categorical),
     "Enum": pl.col("region").cast(pl.Enum(["s", "n"])),
-    "Boolean": pl.col("late").alias("key"),
     "UInt8": pl.col("hits").cast(pl.UInt8).alias("key"),
-    "Float32": pl.col("score").cast(pl.Float32).alias("key"),
-    "Decimal": pl.col("hits").cast(pl.Decimal(6, 2)).alias("key"),
     "Null": pl.lit(None).alias("key"),
     "List": pl.concat_list("hits", "misses").alias("key"),
     "Struct": pl.struct("region", "day").alias("key"),
 }
 SCORES = {
-    "Float16": pl.Float16,
     "Float32": pl.Float32,
     "Float64": pl.Float64,
     "Int8": pl.Int8,
-    "Int64": pl.Int64,
     "UInt64": pl.UInt64,
     "Int128": pl.Int128,
     "Decimal": pl.Decimal(10, 3),
