@@ -166,21 +166,6 @@ def test_area_of_binned_scores_equals_exact_arithmetic(kind, weights, data, by, 
     assert_rows(kind, result, exact, **ROUNDED)
 
 
-@every_kind
-@exact_weights
-@given(st.data(), BY)
-def test_average_precision_of_binned_scores_is_their_step_area(kind, weights, data, by):
-    df = data.draw(frames(SCORES, weights))
-    weight = None if weights is None else "weight"
-    result = frame_prc.average_precision(
-        kind.make(df), "truth", "score", by=by, weight=weight, thresholds=THRESHOLDS
-    )
-    exact = exact_areas(df, by, ["step"], lambda rows: oracle.binned(rows, THRESHOLDS))
-    exact = exact.drop("method").rename({"auc": "average_precision"})
-    found = kind.rows(result).select(exact.columns).cast(exact.schema)
-    assert_rows(KINDS[0], found, exact, **ROUNDED)
-
-
 # Positives and negatives at each score: most of a step lies beyond what was retrieved before, or
 # next to nothing of it. There the published closed form loses up to all its digits.
 EXTREMES = {
@@ -257,7 +242,7 @@ def test_gain_of_weights_over_their_whole_range(kind, classes):
 @every_kind
 @pytest.mark.parametrize("method", PARTIAL)
 @pytest.mark.parametrize("start", ["one", "first", None])
-@pytest.mark.parametrize("df", published.PRCBENCH.values(), ids=published.PRCBENCH)
+@pytest.mark.parametrize("df", [published.PRCBENCH[name] for name in ("C2", "C3")])
 def test_areas_of_adjacent_ranges_add_up_to_the_whole(kind, df, start, method):
     cuts = [0, 0.1, 1 / 3, 0.5, 0.9, 1]
     parts = [
@@ -292,26 +277,6 @@ def test_methods_together_are_each_method_alone(kind, weights, data, by):
     for method in order:
         alone = call(KINDS[0], df, by=by, method=method)
         assert_rows(kind, kind.make(together.filter(method=method)), alone, **ROUNDED)
-
-
-@every_kind
-def test_several_models_come_before_the_segments(kind):
-    df = published.RUNS.with_columns(other=-pl.col("score"), segment=pl.lit("a"))
-    methods = ["gain", "step"]
-    result = frame_prc.auc(kind.make(df), "truth", ["score", "other"], by="segment", method=methods)
-    backwards = df.with_columns(score="other")
-    expected = pl.DataFrame(
-        {
-            "model": ["other"] * 2 + ["score"] * 2,
-            "segment": ["a"] * 4,
-            "n": [df.height] * 4,
-            "n_pos": [int(df["truth"].sum())] * 4,
-            "method": methods * 2,
-            "auc": [area(KINDS[0], rows, m) for rows in (backwards, df) for m in methods],
-            "status": ["ok"] * 4,
-        }
-    )
-    assert_rows(kind, result, expected, **ROUNDED)
 
 
 SEGMENTS = pl.DataFrame(

@@ -55,25 +55,12 @@ def test_detectron_example(kind):
 
 
 @every_kind
-def test_detectron_example_has_envelope_area_79_percent(kind):
-    area = areas(kind, published.DETECTRON)["envelope"]
-    assert area == pytest.approx((1 + 1 + 3 / 4 + 2 / 3 + 2 / 3 + 2 / 3) / 6, rel=1e-12, abs=0)
-
-
-@every_kind
 def test_pascal_voc_example_rank_by_rank(kind):
     # Its explanation ranks ties one by one, so the ties are broken here as the ids do.
     tp = [1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6]
     curve = points(kind, published.PASCAL_VOC_UNTIED)
     assert curve["tp"] == tp
     assert curve["precision"] == [hits / rank for rank, hits in enumerate(tp, start=1)]
-
-
-@every_kind
-def test_pascal_voc_example_has_one_point_per_score(kind):
-    curve = points(kind, published.PASCAL_VOC)
-    ranks = [1, 2, 3, 4, 5, 6, 7, 9, 10, 12, 13, 14, 15, 16, 17, 19, 20]
-    assert [tp + fp for tp, fp in zip(curve["tp"], curve["fp"], strict=True)] == ranks
 
 
 @every_kind
@@ -143,64 +130,6 @@ def test_equals_published_curves(kind, df, expected):
     start = "one" if INFINITY in expected["threshold"] else None
     curve = points(kind, df, start=start)
     assert {name: curve[name] for name in expected} == expected
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("df", "start", "area"),
-    [
-        (published.SKLEARN_TIES, "one", 31 / 60),  # .5166667
-        (published.YARDSTICK_TIES, "one", 103 / 180),  # .5722222
-        (published.SPARK, "first", 467 / 560),  # .8339285714
-        (published.PRCBENCH["C1"], "one", 11 / 12),
-        (published.PRCBENCH["C1"], "first", 11 / 12),
-        (published.PRCBENCH["C2"], "one", 7 / 12),
-        (published.PRCBENCH["C2"], "first", 11 / 24),
-        (published.PRCBENCH["C3"], "one", 7 / 24),
-        (published.PRCBENCH["C3"], "first", 7 / 24),
-        (published.PRCBENCH["C4"], "one", 7 / 8),
-        (published.PRCBENCH["C4"], "first", 7 / 8),
-    ],
-)
-def test_rows_draw_the_published_trapezoid_areas(kind, df, start, area):
-    assert areas(kind, df, start=start)["trapezoid"] == pytest.approx(area, rel=1e-12, abs=0)
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("df", "step", "envelope"),
-    [
-        (published.PRCBENCH["C1"], 5 / 6, 5 / 6),
-        (published.PRCBENCH["C2"], 1 / 2, 1 / 2),
-        (published.PRCBENCH["C3"], 5 / 12, 1 / 2),
-        (published.PRCBENCH["C4"], 7 / 8, 7 / 8),
-    ],
-    ids=published.PRCBENCH,
-)
-def test_rows_have_the_step_and_envelope_areas_of_prcbench(kind, df, step, envelope):
-    found = areas(kind, df)
-    assert found["step"] == pytest.approx(step, rel=1e-12, abs=0)
-    assert found["envelope"] == pytest.approx(envelope, rel=1e-12, abs=0)
-
-
-@every_kind
-def test_class_balance_moves_precision_and_not_recall(kind):
-    # 1,000 positives and as many negatives, or ten times as many: at the same recall and the
-    # same false positive rate, precision is .7576 or .2381, and that of guessing .5 or .0909.
-    df = pl.DataFrame(
-        {
-            "segment": ["balanced", "balanced", "imbalanced", "imbalanced"],
-            "score": [1.0, 0.0] * 2,
-            "pos": [500, 500] * 2,
-            "neg": [160, 840, 1600, 8400],
-        }
-    )
-    curve = frame_prc.curve(
-        kind.make(df), score="score", pos="pos", neg="neg", by="segment", start=None
-    )
-    found = kind.rows(curve)
-    assert found["precision"].to_list() == [500 / 660, 1 / 2, 500 / 2100, 1 / 11]
-    assert found["recall"].to_list() == [1 / 2, 1] * 2
 
 
 @every_kind
@@ -415,25 +344,7 @@ def test_start_first_is_undefined_where_no_point_follows(kind):
     assert curve["precision"] == [None]
 
 
-@every_kind
-def test_unretrieved_rows_of_both_classes_stay_in_the_totals(kind):
-    df = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [0.9, None, 0.4, float("nan")]})
-    curve = points(kind, df, missing="unretrieved")
-    assert curve["threshold"] == [0.9, 0.4]
-    assert curve["fn"] == [1, 1]
-    assert curve["tn"] == [2, 1]
-    assert curve["recall"] == [1 / 2, 1 / 2]
-
-
 # --- scores ---------------------------------------------------------------------------
-
-
-@every_kind
-def test_signed_zeros_are_one_point(kind):
-    df = pl.DataFrame({"truth": [1, 0, 1], "score": [-0.0, 0.0, 1.0]})
-    curve = points(kind, df)
-    assert curve["threshold"] == [1, 0]
-    assert curve["precision"] == [1, 2 / 3]
 
 
 THRESHOLDS = {

@@ -122,35 +122,6 @@ def test_calibrated_precision_equals_exact_arithmetic(kind, weights, data, by, p
     assert_rows(kind, kind.make(kind.rows(result).select(exact.columns)), exact, **ROUNDED)
 
 
-@every_kind
-@pytest.mark.parametrize("start", ["one", "first", None])
-def test_precision_calibrated_to_its_own_prevalence_is_precision(kind, start):
-    df = published.PASCAL_VOC
-    curve = kind.rows(call(kind, df, calibrate=df["truth"].mean(), start=start))
-    precision = curve["precision"].to_list()
-    assert curve["precision_calibrated"].to_list() == pytest.approx(precision, rel=1e-12, abs=0)
-
-
-@every_kind
-def test_calibration_undoes_the_class_balance(kind):
-    # The same ranking among as many negatives as positives, and among ten times as many.
-    df = pl.DataFrame(
-        {
-            "segment": ["balanced"] * 2 + ["imbalanced"] * 2,
-            "score": [1.0, 0.0] * 2,
-            "pos": [500, 500] * 2,
-            "neg": [160, 840, 1600, 8400],
-        }
-    )
-    curve = frame_prc.curve(
-        kind.make(df), score="score", pos="pos", neg="neg", by="segment", start=None, calibrate=0.5
-    )
-    found = kind.rows(curve)
-    assert found["precision"].to_list() == [500 / 660, 0.5, 500 / 2100, 1 / 11]
-    expected = [500 / 660, 0.5] * 2
-    assert found["precision_calibrated"].to_list() == pytest.approx(expected, rel=1e-12, abs=0)
-
-
 # --- thresholds -----------------------------------------------------------------------
 
 
@@ -188,18 +159,6 @@ def test_a_number_of_thresholds_is_so_many_from_0_to_1_in_every_segment(kind, df
 
 
 @every_kind
-@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64], ids=str)
-def test_scores_of_any_dtype_are_binned_by_their_value(kind, dtype):
-    df = pl.DataFrame({"truth": [1, 0, 1, 0], "score": pl.Series([3, 2, 1, 0]).cast(dtype)})
-    curve = kind.rows(call(kind, df, start=None, thresholds=[0.5, 2, 2.5]))
-    assert curve["threshold"].to_list() == [2.5, 2, 0.5]
-    assert curve["tp"].to_list() == [1, 1, 2]
-    assert curve["fp"].to_list() == [0, 1, 1]
-    assert curve["fn"].to_list() == [1, 1, 0]
-    assert curve["tn"].to_list() == [2, 1, 1]
-
-
-@every_kind
 @pytest.mark.parametrize(("start", "opening"), [("one", 1.0), ("first", 0.5)])
 def test_start_of_a_binned_curve_whose_highest_thresholds_no_score_reaches(kind, start, opening):
     df = pl.DataFrame({"truth": [1, 0, 0], "score": [0.6, 0.6, 0.1]})
@@ -211,21 +170,6 @@ def test_start_of_a_binned_curve_whose_highest_thresholds_no_score_reaches(kind,
     assert curve["precision"].to_list() == [opening, None, None, 1 / 2, 1 / 3]
     assert curve["envelope"].to_list() == [opening, *[1 / 2] * 3, 1 / 3]
     assert curve["precision_calibrated"][0] == opening
-
-
-@every_kind
-def test_thresholds_at_the_scores_change_nothing(kind):
-    df = published.PASCAL_VOC
-    options = {"envelope": True, "gain": True, "keep": "corners"}
-    binned = call(kind, df, thresholds=sorted(set(df["score"])), **options)
-    assert_rows(kind, binned, frame_prc.curve(df, "truth", "score", **options))
-
-
-@every_kind
-def test_columns_come_in_the_order_of_the_parameters(kind):
-    curve = call(kind, published.RUNS, calibrate=0.1, gain=True, envelope=True, thresholds=[1, 5])
-    columns = ["envelope", "precision_gain", "recall_gain", "precision_calibrated"]
-    assert kind.rows(curve).columns[-4:] == columns
 
 
 @every_kind
@@ -257,12 +201,6 @@ def test_an_iso_line_leads_from_precision_1_to_recall_1_in_equal_steps():
         assert line["recall"][-1] == 1
         steps = line["recall"].diff().drop_nulls().to_list()
         assert steps == pytest.approx([(1 - f / (2 - f)) / 4] * 4, rel=1e-12)
-
-
-def test_every_iso_line_begins_at_precision_1():
-    lines = frame_prc.iso_f1([1e-320, 2.5e-308, 1e-9, 0.1, 0.3, 1 - 1e-15], points=3)
-    assert lines.group_by("f_score").first()["precision"].to_list() == [1] * 6
-    assert lines["precision"].is_between(0, 1).all()
 
 
 def test_iso_lines_are_those_of_scikit_learns_example_unless_told_otherwise():

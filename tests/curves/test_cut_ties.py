@@ -100,22 +100,6 @@ def test_the_area_is_the_mean_over_the_choices(kind, most, df):
 
 
 @every_kind
-def test_a_random_order_has_the_chance_of_the_same_rows(kind):
-    table = frame_prc.average_precision(
-        kind.make(ROWS), "truth", "score", top=Top(4, ties="expected"), details=True
-    )
-    truths = ROWS["truth"].to_list()
-    areas = []
-    for chosen in combinations(range(7), 4):
-        order = [place in chosen for place in range(7)]
-        ties = [[order[0]], [order[1]], [order[2]]]
-        areas += [area([*ties, [order[place]]], 4) for place in (3, 4, 5)]
-    assert sum(truths) == 4
-    found = kind.rows(table)["random_average_precision"].item()
-    assert found == pytest.approx(float(mean(areas)), rel=1e-12)
-
-
-@every_kind
 def test_by_default_a_tie_is_whole(kind):
     point = frame_prc.operating_points(kind.make(ROWS), "truth", "score", predicted_count=4)
     assert kind.rows(point).select("predicted_count", "threshold").row(0) == (3, 0.7)
@@ -162,22 +146,6 @@ def test_what_has_no_such_mean_is_refused(kind, verb, options, says):
     cut = {name: Top(3, ties="expected")}
     with pytest.raises(OptionError, match=says):
         kind.rows(getattr(frame_prc, verb)(df, "truth", "score", **cut | options))
-
-
-def test_any_number_of_rows_may_be_asked_for_and_the_target_says_so():
-    asked = {"predicted_count": [Top(float("inf"), ties="expected"), 4, Top(4, ties="expected")]}
-    table = frame_prc.operating_points(ROWS, "truth", "score", **asked)
-    assert table.select("target", "predicted_count").rows() == [
-        ("predicted_count=Top(inf, ties='expected')", 7.0),
-        ("predicted_count=4", 3.0),
-        ("predicted_count=Top(4, ties='expected')", 4.0),
-    ]
-
-
-def test_the_level_of_an_evaluation_is_not_meant():
-    ev, top = frame_prc.evaluate(ROWS, "truth", "score", ci=0.9), Top(4, ties="expected")
-    assert ev.operating_points(predicted_count=top)["predicted_count"].item() == 4.0
-    assert "ci_low" not in ev.average_precision(top=top).columns
 
 
 def test_an_engine_says_that_it_does_not_take_them():

@@ -43,11 +43,6 @@ def test_a_budget_is_spent_on_whole_ties_only(kind, budget, predicted):
 
 
 @every_kind
-def test_a_first_tie_that_does_not_fit_leaves_nulls(kind):
-    assert point(kind, ROWS.with_columns(score=0.5), predicted_count=9)["threshold"] is None
-
-
-@every_kind
 @pytest.mark.parametrize(
     ("share", "threshold"), [(0, 0.8), (0.16, 0.8), (1 / 6, 0.8), (0.5, 0.5), (1, 0.3)]
 )
@@ -85,15 +80,6 @@ def test_no_point_costs_less(kind, df, by):
     assert found.select("tp", "fp", "threshold").rows() == counts
     cost = [float((fp * p.fp + fn * p.fn) / n) for p, (fp, fn), n in known]
     assert found["expected_cost"].to_list() == pytest.approx(cost, rel=1e-12)
-
-
-@every_kind
-def test_to_alert_nobody_may_cost_the_least(kind):
-    found = point(kind, cost=(100, 1))
-    assert (found["threshold"], found["tp"], found["precision"]) == (0.8, 2, 1.0)
-    found = point(kind, ROWS.with_columns(truth=1 - pl.col("truth")), cost=(100, 1))
-    assert (found["threshold"], found["tp"], found["precision"]) == (INFINITY, 0, None)
-    assert found["expected_cost"] == 6 / 10
 
 
 @every_kind
@@ -148,8 +134,3 @@ def test_a_share_is_no_number_of_rows(kind, columns):
     says = r"predicted_count=0\.07 is less than one row\. .*: 7 % is predicted_rate=0\.07\.$"
     with pytest.raises(OptionError, match=says):
         frame_prc.operating_points(frame, score="score", **columns, predicted_count=[2, 0.07])
-
-
-@every_kind_and_duckdb
-def test_a_sum_of_weights_may_be_less_than_one(kind):
-    assert point(kind, ROWS.with_columns(weight=0.01), weight="weight", predicted_count=0.02)["tp"]

@@ -27,12 +27,6 @@ def test_expression_equals_published_areas(df, area):
 # --- the expression ----------------------------------------------------------------------------
 
 
-def test_the_method_of_a_score_is_the_function():
-    method = pl.col("score").prc.average_precision("truth", "weight")
-    function = frame_prc.average_precision_expr("truth", "score", "weight")
-    assert method.meta.eq(function)
-
-
 DAYS = pl.DataFrame(
     {
         "day": [date(2026, 3, day) for day in (1, 1, 2, 8, 9, 9, 10, 15)],
@@ -104,30 +98,8 @@ def test_expression_is_null_where_undefined_and_only_there(kind, columns):
     assert dict(result.iter_rows()) == {"sound": 1.0, "undefined": None}
 
 
-@pytest.mark.parametrize("columns", [{}, {"weight": "weight"}], ids=["unweighted", "weighted"])
-def test_expression_of_no_rows_is_null(columns):
-    none = DAYS.clear().select(frame_prc.average_precision_expr("truth", "score", **columns))
-    assert none.rows() == [(None,)]
-
-
 def test_expression_leaves_out_rows_of_weight_zero_whatever_they_hold():
     df = pl.DataFrame(
         {"truth": [1, 0, 7, None], "score": [1.0, 2.0, None, 3.0], "weight": [1.0, 3.0, 0.0, 0.0]}
     )
     assert df.select(frame_prc.average_precision_expr("truth", "score", "weight")).item() == 0.25
-
-
-@pytest.mark.parametrize("weight", [None, "weight"])
-def test_expression_takes_a_constant_score_for_all_rows(weight):
-    df = pl.DataFrame({"truth": [True, False, True, False], "weight": [1, 1, 2, 1]})
-    expression = frame_prc.average_precision_expr("truth", pl.lit(0.5), weight)
-    expected = df.prc.average_precision("truth", pl.lit(0.5).alias("score"), weight=weight)
-    assert df.select(expression).item() == pytest.approx(
-        expected["average_precision"].item(), rel=1e-12, abs=0
-    )
-
-
-def test_expression_refuses_scores_that_are_no_numbers():
-    df = pl.DataFrame({"truth": [1, 0, 1], "score": ["9", "10", "8"]})
-    with pytest.raises(pl.exceptions.InvalidOperationError):
-        df.select(frame_prc.average_precision_expr("truth", "score"))

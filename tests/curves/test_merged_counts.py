@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import TYPES, every_kind, every_polars_kind
+from kinds import TYPES, every_kind
 from polars.testing import assert_frame_equal
 from strategies import FLOAT_WEIGHTS, INFINITY, frames
 
@@ -55,14 +55,6 @@ def test_areas_of_merged_weights_are_those_of_the_whole(kind, data, df):
     assert_frame_equal(
         found, expected, rel_tol=1e-12, abs_tol=0, check_dtypes=kind.name != "pandas"
     )
-
-
-@every_kind
-def test_counts_of_one_frame_are_put_in_order(kind):
-    shuffled = pl.DataFrame({"threshold": [0.1, None, 0.9, 0.1], "pos": [1, 5, 2, 1], "neg": 0})
-    merged = kind.rows(frame_prc.merge_counts(kind.make(shuffled)))
-    assert merged["threshold"].to_list() == [0.9, 0.1, None]
-    assert merged["pos"].to_list() == [2, 2, 5]
 
 
 EXACT = pl.DataFrame({"key": ["a"], "threshold": [0.5], "pos": [1], "neg": [1]})
@@ -121,22 +113,6 @@ def test_what_is_no_count_is_an_error_at_collect(kind, amount, says):
         kind.rows(frame_prc.merge_counts(first, second))
 
 
-@every_polars_kind  # NaN in pandas is a null: rows without a score
-def test_a_threshold_that_is_nan_is_an_error_at_collect(kind):
-    other = EXACT.with_columns(threshold=float("nan"))
-    with pytest.raises(DataError, match="column 'threshold' has 1 row with NaN"):
-        kind.rows(frame_prc.merge_counts(kind.make(EXACT), kind.make(other)))
-
-
-@every_kind
-def test_a_key_may_be_called_like_a_pattern(kind):
-    key = "^pos|neg$"
-    odd = kind.make(EXACT.rename({"key": key}))
-    merged = kind.rows(frame_prc.merge_counts(odd, odd))
-    expected = kind.rows(frame_prc.merge_counts(kind.make(EXACT), kind.make(EXACT)))
-    assert_frame_equal(merged.rename({key: "key"}), expected)
-
-
 @every_kind
 @pytest.mark.parametrize("thresholds", [None, [0.0, 0.5]], ids=["exact", "binned"])
 @pytest.mark.parametrize(
@@ -165,14 +141,6 @@ def test_amounts_that_cannot_be_are_an_error_in_bins_as_well(kind, thresholds, c
     asked |= {"neg_squares": "neg_squares"} if "pos_squares" in asked else {}
     with pytest.raises(DataError, match=says):
         kind.rows(kind.make(df).prc.average_precision(**asked, thresholds=thresholds))
-
-
-@every_kind
-def test_bins_that_overlap_are_an_error_at_collect(kind):
-    others = [BINNED.with_columns(threshold=0.75), BINNED.with_columns(below=0.75)]
-    for other in others:
-        with pytest.raises(DataError, match=r"overlaps .* Allowed: counts in the same bins"):
-            kind.rows(frame_prc.merge_counts(kind.make(BINNED), kind.make(other)))
 
 
 def test_frames_of_different_kinds_are_not_added_up():

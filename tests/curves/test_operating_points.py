@@ -239,17 +239,6 @@ def test_a_target_that_cannot_be_met_leaves_nulls(kind, asked):
     assert_rows(kind, result, expected)
 
 
-@every_kind
-def test_a_target_that_no_segment_meets_leaves_nulls_in_each(kind):
-    df = pl.DataFrame({"segment": ["a", "b"], "truth": [1, 0], "score": [None, None]})
-    df = df.cast({"score": pl.Float64})
-    asked = {"recall": [0.5], "predicted_rate": [0.5]}
-    result = call(kind, df, by="segment", missing="unretrieved", **asked)
-    expected = exact_points(df, "segment", asked)
-    assert expected["tp"].to_list() == [None] * 4
-    assert_rows(kind, result, expected)
-
-
 # --- one threshold --------------------------------------------------------------------
 
 
@@ -290,30 +279,7 @@ def test_float32_scores_are_held_to_a_threshold_of_their_own_dtype(kind):
     assert point(kind, df, threshold=float(np.float32(0.7)))["fp"] == 1
 
 
-@every_kind
-def test_one_threshold_serves_all_segments(kind):
-    df = TEN.with_columns(segment=pl.when(pl.col("score") > 0.45).then(pl.lit("a")).otherwise(None))
-    result = kind.rows(call(kind, df, by="segment", threshold=0.35))
-    found = result.select("segment", "threshold", *COUNTS).rows()
-    assert found == [(None, 0.35, 0, 1, 2, 2), ("a", 0.35, 2, 3, 0, 0)]
-
-
 # --- several targets, models and segments ---------------------------------------------
-
-
-@every_kind
-def test_targets_come_in_the_order_of_the_parameters_and_of_their_lists(kind):
-    asked = {"predicted_rate": [0.9, 0.2], "f_beta": 2, "recall": (1, 0.5), "threshold": [0.1, 0.7]}
-    found = kind.rows(frame_prc.operating_points(kind.make(TEN), "truth", "score", **asked))
-    assert found["target"].to_list() == [
-        "recall=1",
-        "recall=0.5",
-        "threshold=0.1",
-        "threshold=0.7",
-        "f_beta=2",
-        "predicted_rate=0.9",
-        "predicted_rate=0.2",
-    ]
 
 
 @pytest.mark.thorough
@@ -326,16 +292,6 @@ def test_targets_together_are_each_target_alone(kind, df, by):
             alone = kind.rows(call(kind, df, by=by, **{criterion: target}))
             found = together.filter(target=text(criterion, target))
             assert_frame_equal(found, alone.cast(dict(found.schema)), check_exact=True)
-
-
-@every_kind
-def test_models_have_their_own_thresholds(kind):
-    df = TEN.with_columns(other=-pl.col("score"))
-    result = frame_prc.operating_points(
-        kind.make(df), "truth", ["score", "other"], recall=0.5, details=True
-    )
-    found = kind.rows(result).select("model", "threshold", "tp", "fp")
-    assert found.rows() == [("other", -0.3, 2, 2), ("score", 0.7, 2, 1)]
 
 
 @every_kind
@@ -375,16 +331,6 @@ def test_segments_that_lack_a_class_or_all_rows_keep_their_rows(kind, criterion)
     assert found.cast({"tp": pl.Int64})["tp"].to_list() == met[criterion]
     assert found["f_score"].fill_nan(None).to_list() == [None, None, met[criterion][2]]
     assert found["n_dropped"].to_list() == [1, 0, 0]
-
-
-@every_kind
-@pytest.mark.parametrize("by", [None, "segment"])
-def test_no_rows_are_one_row_of_nulls_or_with_keys_none(kind, by):
-    result = kind.rows(call(kind, LACKING.clear(), by=by, recall=0.5))
-    assert result.height == (0 if by else 1)
-    asked = ("target", "criterion", "target_value", "status")
-    assert set(result.select(pl.exclude(asked)).null_count().row(0)) == {0 if by else 1}
-    assert result["status"].to_list() == ([] if by else ["empty"])
 
 
 # --- rounded sums of weights ----------------------------------------------------------

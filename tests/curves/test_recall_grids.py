@@ -99,7 +99,7 @@ def test_a_recall_short_of_the_grid_by_more_than_rounding_is_short(kind, short):
 
 
 @every_kind
-@pytest.mark.parametrize("weight", [0.17, 0.34, 0.47, 0.68, 0.94, 1.36, 0.027])
+@pytest.mark.parametrize("weight", [0.17, 0.47, 0.027])
 def test_grid_reaches_full_recall_with_any_weight(kind, weight):
     # 100 * .17 // .17 is 100 in exact arithmetic alone.
     df = pl.DataFrame({"truth": [True] * 3, "score": [0.5] * 3, "weight": [weight] * 3})

@@ -12,13 +12,13 @@ import pytest
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import every_kind, every_polars_kind
+from kinds import every_kind
 from optional import require_module
 from polars.testing import assert_frame_equal, assert_series_equal
 from strategies import BY, INTEGER_WEIGHTS, SCORES, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import DataError, Draws, OptionError
+from frame_prc import Draws, OptionError
 
 ENDS = ["precision_low", "precision_high"]
 SEEDED = {"bootstrap": Draws(100, seed=3)}
@@ -79,33 +79,6 @@ def test_columns_follow_the_curve_and_change_nothing_in_it(kind, keep, data, by)
     assert reached.filter(pl.any_horizontal(pl.col(ENDS).is_null())).is_empty()
 
 
-@every_kind
-@pytest.mark.parametrize("start", ["one", "first"])
-def test_where_nothing_is_retrieved_nothing_is_known(kind, start):
-    result = frame_prc.curve(
-        kind.make(ROWS), "late", "score", start=start, thresholds=[0.5, 2.0], ci=0.9
-    )
-    table = kind.rows(result)
-    assert table.filter(tp=0).select(ENDS).rows() == [(None, None)] * 2
-
-
-@every_kind
-def test_shares_of_weights_are_no_shares_of_rows(kind):
-    with pytest.raises(OptionError, match=r"ci= of a curve needs counts.*band\(...\) resamples"):
-        frame_prc.curve(kind.make(ROWS), "late", "score", weight="w", ci=0.9)
-    sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
-    with pytest.raises(OptionError, match="sums of weights"):
-        frame_prc.curve(sums, score="score", pos="pos", neg="neg", ci=0.9)
-
-
-@every_kind
-@pytest.mark.parametrize("verb", ["band", "curve"])
-@pytest.mark.parametrize("ci", [0, 1, 1.5, "x", True, float("nan")])
-def test_a_level_is_between_0_and_1(kind, verb, ci):
-    with pytest.raises(OptionError, match=r"ci=.* is not a level.*between 0 and 1"):
-        getattr(frame_prc, verb)(kind.make(ROWS), "late", "score", ci=ci)
-
-
 # --- on a grid of recalls ----------------------------------------------------------------------
 
 
@@ -140,17 +113,6 @@ def test_precision_is_the_height_of_the_steps(kind, weights, data, by):
     ]
     wanted = pl.Series("precision", exact, dtype=pl.Float64)
     assert_series_equal(table["precision"].cast(pl.Float64), wanted, rel_tol=1e-12)
-
-
-@every_kind
-def test_every_segment_has_the_same_recalls(kind):
-    table = kind.rows(band(kind.make(ROWS), by="region", recalls=[0.1, 0.5]))
-    assert table.select("region", "recall").rows() == [
-        (region, recall) for region in "nsx" for recall in (0.1, 0.5)
-    ]
-    undefined = table.filter(region="x").select("precision", *ENDS)
-    assert undefined.rows() == [(None, None, None)] * 2
-    assert kind.rows(band(kind.make(ROWS)))["recall"].to_list() == [k / 100 for k in range(101)]
 
 
 @every_kind
@@ -318,22 +280,6 @@ def test_every_kind_and_row_order_gives_the_same_band(kind, data, by):
     assert_frame_equal(result, band(df, **asked), rel_tol=1e-12, check_dtypes=kind.name != "pandas")
 
 
-@every_polars_kind
-def test_options_of_the_bootstrap_reach_the_band(kind):
-    bands = [
-        kind.rows(band(kind.make(ROWS), **asked))
-        for asked in (
-            {},
-            {"bootstrap": Draws(100, seed=4)},
-            {"bootstrap": Draws(100, seed=3, stratified=True)},
-            {"cluster": "w"},
-            {"ci": 0.5},
-        )
-    ]
-    assert len({tuple(table["precision_low"].to_list()) for table in bands}) == len(bands)
-    assert len({tuple(table["precision"].to_list()) for table in bands}) == 1
-
-
 @every_kind
 @pytest.mark.parametrize(
     ("asked", "says"),
@@ -360,19 +306,3 @@ def test_options_of_the_bootstrap_reach_the_band(kind):
 def test_options_out_of_range_are_errors_at_the_call(kind, asked, says):
     with pytest.raises(OptionError, match=says):
         band(kind.make(ROWS), **asked)
-
-
-@every_kind
-def test_cluster_may_not_be_missing(kind):
-    frame = kind.make(ROWS.with_columns(user=None).with_columns(pl.col("user").cast(pl.Float64)))
-    with pytest.raises(DataError, match="cluster= column 'user' has 14 rows with null"):
-        kind.rows(band(frame, cluster="user"))
-
-
-@every_kind
-def test_sums_of_weights_cannot_be_drawn(kind):
-    sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
-    with pytest.raises(
-        OptionError, match="a bootstrap needs counts of rows, and pos= and neg= are sums of weights"
-    ):
-        frame_prc.band(sums, score="score", pos="pos", neg="neg")

@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 from strategies import BY, INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import DataError, Draws, OptionError
+from frame_prc import Draws, OptionError
 
 MANY = 20_000
 SEEDED = {"ci": 0.95, "bootstrap": Draws(50, seed=7)}
@@ -161,14 +161,6 @@ def test_counts_give_what_rows_give(kind):
     assert_frame_equal(kind.rows(result), kind.rows(wanted), rel_tol=1e-12, abs_tol=0)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
-def test_equal_weights_are_no_weights(scale):
-    weighted = average_precision(ROWS.with_columns(w=scale), weight="w")
-    assert weighted["std_error"].item() == pytest.approx(
-        average_precision(ROWS)["std_error"].item(), rel=1e-12
-    )
-
-
 def test_thresholds_bin_what_is_drawn():
     # The area is a sum over threads in any order; what is drawn is the same to the last bit.
     binned = ROWS.with_columns(score=pl.when(pl.col("score") >= 0.5).then(0.5).otherwise(0.0))
@@ -220,14 +212,6 @@ def test_without_positives_there_is_no_spread(kind):
     assert table["ci_low"].is_null().to_list() == [False, False, True]
 
 
-@every_kind
-@pytest.mark.parametrize("by", [None, "region"])
-def test_no_rows_are_a_result(kind, by):
-    table = kind.rows(average_precision(kind.make(ROWS.head(0)), by=by))
-    assert table.height == (0 if by else 1)
-    assert table["std_error"].null_count() == table.height
-
-
 def test_few_replicates_tell_no_more_than_as_few_rows():
     # Student's t of a variance of two has one degree of freedom.
     few, many = (average_precision(ROWS, bootstrap=Draws(n, seed=1)) for n in (2, 2000))
@@ -239,9 +223,6 @@ def test_few_replicates_tell_no_more_than_as_few_rows():
 def test_one_replicate_or_one_cluster_has_no_spread():
     assert average_precision(ROWS, bootstrap=1)["std_error"].to_list() == [None]
     assert average_precision(ROWS.with_columns(user=1), cluster="user")["std_error"].item() is None
-
-
-FIRST = pl.when(pl.col("score") == 0.2)
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -277,47 +258,12 @@ def test_options_out_of_range_are_errors_at_the_call(kind, asked, says):
 
 
 @every_kind
-def test_cluster_needs_single_rows(kind):
-    counted = kind.make(ROWS.select("user", "score", pos=1, neg=1))
-    with pytest.raises(OptionError, match="cluster= is given beside pos= and neg="):
-        frame_prc.average_precision(
-            counted, score="score", pos="pos", neg="neg", cluster="user", **SEEDED
-        )
-
-
-@every_kind
 def test_sums_of_weights_cannot_be_drawn(kind):
     sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
     with pytest.raises(
         OptionError, match=r"a bootstrap needs counts of rows, and pos= and .*integer counts"
     ):
         frame_prc.average_precision(sums, score="score", pos="pos", neg="neg", **SEEDED)
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("columns", "asked", "says"),
-    [
-        ({"user": None}, {"cluster": "user"}, "cluster= column 'user' has 11 rows with null"),
-        ({"w": -1.0}, {"weight": "w"}, "weight= column 'w' has 11 rows with -1.0"),
-        ({"w": float("nan")}, {"weight": "w"}, "weight= column 'w' has 11 rows with nan"),
-        ({"late": FIRST.then(None).otherwise("late")}, {}, "'late' has 1 row with null"),
-        ({"score": float("nan")}, {}, "'score' has 11 rows with null or NaN"),
-        ({"late": 2}, {}, "'late' has 11 rows outside 0 and 1: 2"),
-    ],
-)
-def test_bad_values_are_named_by_the_gate(kind, columns, asked, says):
-    frame = kind.make(ROWS.with_columns(**columns).with_columns(pl.col("user").cast(pl.Float64)))
-    if kind.name == "pandas" and says.startswith("weight") and "nan" in says:
-        says = "weight= column 'w' has 11 rows with"
-    with pytest.raises(DataError, match=says):
-        kind.rows(average_precision(frame, **asked))
-
-
-def test_negative_counts_are_named_by_the_gate():
-    counted = ROWS.select("score", pos=-1, neg=1)
-    with pytest.raises(DataError, match="pos= column 'pos' has 11 rows with -1"):
-        frame_prc.average_precision(counted, score="score", pos="pos", neg="neg", **SEEDED)
 
 
 # --- what it needs -----------------------------------------------------------------------------

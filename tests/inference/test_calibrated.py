@@ -245,12 +245,6 @@ def test_what_cannot_be_calibrated_is_said_at_the_call(kind, options, says):
         frame_prc.average_precision(kind.make(REGIONS), "truth", "score", **options)
 
 
-@every_kind
-def test_the_gain_is_not_calibrated(kind):
-    with pytest.raises(OptionError, match="method='gain' is given with calibrate="):
-        frame_prc.auc(kind.make(REGIONS), "truth", "score", method="gain", calibrate=0.1)
-
-
 @pytest.mark.parametrize("size", [500, 333, 100, 10])
 def test_the_prevalence_of_weighted_rows_does_not_depend_on_how_columns_are_cut(size):
     # Polars cuts them by the number of threads, and adds up each part by itself.

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import TYPES, every_kind, every_polars_kind
+from kinds import every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
 from strategies import BY, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import DataError, OptionError
+from frame_prc import OptionError
 
 ENDS = ["precision_low", "precision_high"]
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-12}
@@ -126,14 +126,6 @@ def test_clusters_of_one_row_each_give_the_interval_without_clusters(
 
 
 @every_kind
-@given(clustered_frames())
-def test_clusters_change_no_other_column(kind, df):
-    asked = {"by": "region", "gain": True, "envelope": True}
-    found, plain = clustered(kind, df, **asked), clustered(kind, df, **asked, cluster=None)
-    assert_frame_equal(found.drop(ENDS), plain.drop(ENDS))
-
-
-@every_kind
 @pytest.mark.parametrize("late", [0, 1])
 def test_rows_of_one_class_count_as_one_trial_per_cluster(kind, late):
     df = pl.DataFrame({"late": [late] * 6 + [1 - late], "score": [7, 6, 5, 4, 3, 2, 1]})
@@ -216,55 +208,7 @@ def test_thresholds_taken_in_parts_have_the_same_intervals(kind, monkeypatch):
         assert_frame_equal(one, whole, **ROUNDED)
 
 
-@every_kind
-@given(clustered_frames(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(kind, df, random):
-    places = random.sample(range(df.height), df.height)
-    asked = {"by": "region"}
-    assert_frame_equal(clustered(kind, df[places], **asked), clustered(kind, df, **asked))
-
-
-@every_kind
-def test_models_have_intervals_of_their_own(kind):
-    df = ROWS.with_columns(other=1 - pl.col("score"))
-    asked = {"by": "region", "ci": 0.9, "cluster": "day"}
-    both = kind.rows(frame_prc.curve(kind.make(df), "late", ["other", "score"], **asked))
-    for model in ("other", "score"):
-        alone = frame_prc.curve(df, "late", model, **asked)
-        assert_frame_equal(both.filter(model=model).drop("model"), alone, check_dtypes=False)
-
-
-@every_polars_kind
-def test_schema_is_known_before_anything_is_read(kind):
-    def fail(_: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError("read")
-
-    asked = {"truth": "late", "score": "score", "by": "region", "ci": 0.95, "cluster": "day"}
-    unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
-    for thresholds in (None, [0.5]):
-        schema = frame_prc.curve(unread, **asked, thresholds=thresholds).collect_schema()
-        result = frame_prc.curve(kind.make(ROWS), **asked, thresholds=thresholds)
-        assert type(result) is TYPES[kind.name]
-        assert kind.rows(result).schema == schema
-
-
 # --- errors ------------------------------------------------------------------------------------
-
-
-REFUSED = {
-    "as a key": ({"by": "day"}, "'day' is named in by= and cluster="),
-    "no column": ({"cluster": "days"}, "cluster= names 'days'.*did you mean 'day'"),
-    "weights": ({"weight": "region"}, "weight= column 'region'"),
-}
-
-
-@every_kind
-@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED)
-def test_wrong_options_are_errors_at_the_call(kind, options, message):
-    with pytest.raises(frame_prc.PrcError, match=message):
-        frame_prc.curve(
-            kind.make(ROWS), "late", "score", **{"ci": 0.95, "cluster": "day", **options}
-        )
 
 
 @every_kind
@@ -275,11 +219,3 @@ def test_weights_and_counts_have_no_clusters(kind):
     counts = {"score": "score", "pos": "pos", "neg": "neg", "ci": 0.95, "cluster": "day"}
     with pytest.raises(OptionError, match="cluster= is given beside pos= and neg="):
         frame_prc.curve(kind.make(df), **counts)
-
-
-@every_kind
-@pytest.mark.parametrize("thresholds", [None, [0.5]], ids=["scores", "thresholds"])
-def test_rows_without_a_cluster_raise(kind, thresholds):
-    df = ROWS.with_columns(day=pl.when(pl.col("score") != 0.1).then("day"))
-    with pytest.raises(DataError, match="cluster= column 'day' has 1 row with null"):
-        clustered(kind, df, thresholds=thresholds)

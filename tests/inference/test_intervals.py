@@ -12,15 +12,14 @@ from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from intervals import INTERVAL, ROUNDED, interval_of
-from kinds import TYPES, assert_rows, every_kind, every_polars_kind
+from kinds import assert_rows, every_kind
 from polars.testing import assert_frame_equal
 from scipy import stats
-from strategies import BY, DYADIC_WEIGHTS, FLOAT_WEIGHTS, SCORES, SCORES_OR_NONE, frames
+from strategies import BY, FLOAT_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
 from frame_prc import DataError, OptionError
 
-CLOSE = {"rel": 1e-9, "abs": 1e-12}
 ROWS = pl.DataFrame(
     {
         "region": ["n"] * 6 + ["s"] * 5 + [None] * 2,
@@ -217,15 +216,6 @@ def test_interval_from_merged_counts_is_that_of_the_rows(kind, weight, data, by)
 
 
 @every_kind
-@given(frames(SCORES))
-def test_interval_from_integer_counts_needs_no_squares(kind, df):
-    counts = frame_prc.counts(df, "truth", "score", by="segment")
-    result = frame_prc.average_precision(kind.make(counts), by="segment", **COUNTS)
-    whole = frame_prc.average_precision(df, "truth", "score", by="segment", ci=0.95)
-    assert_rows(kind, result, whole, **ROUNDED)
-
-
-@every_kind
 def test_squares_of_counts_are_sums_of_squared_weights(kind):
     df = pl.DataFrame(
         {"truth": [1, 1, 0, 0], "score": [2, 2, 2, 1], "weight": [1.0, 3.0, 2.0, 0.5]}
@@ -242,42 +232,6 @@ def test_squares_of_counts_are_sums_of_squared_weights(kind):
 
 
 # --- invariance --------------------------------------------------------------------------------
-
-
-@every_kind
-@pytest.mark.parametrize("weight", [None, "weight"])
-@given(st.data(), BY)
-def test_clusters_of_one_row_change_nothing(kind, weight, data, by):
-    # Of exact sums: beside large weights the square of a small one is lost in a running sum.
-    df = data.draw(frames(SCORES, DYADIC_WEIGHTS if weight else None))
-    df = df.with_columns(row=pl.int_range(pl.len()))
-    clustered = interval_of(kind, df, by=by, cluster="row")
-    clustered = clustered.with_columns(pl.col("status").replace("few_clusters", "few_positives"))
-    assert_frame_equal(clustered, interval_of(kind, df, by=by), **ROUNDED)
-
-
-@given(frames(SCORES, FLOAT_WEIGHTS))
-def test_a_common_factor_of_the_weights_changes_no_interval(df):
-    whole = df.prc.average_precision("truth", "score", weight="weight", ci=0.95, details=True)
-    tripled = df.with_columns(pl.col("weight") * 3)
-    result = tripled.prc.average_precision("truth", "score", weight="weight", ci=0.95, details=True)
-    assert_frame_equal(result.select(INTERVAL), whole.select(INTERVAL), **ROUNDED)
-
-
-@given(frames(SCORES))
-def test_twice_the_rows_have_half_the_variance(df):
-    once = df.prc.average_precision("truth", "score", ci=0.95, details=True)["std_error"].item()
-    twice = pl.concat([df, df]).prc.average_precision("truth", "score", ci=0.95, details=True)
-    if once is not None:
-        assert twice["std_error"].item() == pytest.approx(once / math.sqrt(2), **CLOSE)
-
-
-@given(frames(SCORES), st.randoms())
-def test_row_order_is_irrelevant(df, random):
-    order = random.sample(range(df.height), df.height)
-    options = {"truth": "truth", "score": "score", "by": "segment", "ci": 0.95}
-    shuffled = df[order].prc.average_precision(**options)
-    assert_frame_equal(shuffled, df.prc.average_precision(**options), **ROUNDED)
 
 
 @every_kind
@@ -396,19 +350,6 @@ def test_dropped_rows_are_in_no_interval(kind):
 
 
 @every_kind
-def test_models_have_an_interval_each(kind):
-    df = ROWS.with_columns(other=-pl.col("score"))
-    options = {"by": "region", "ci": 0.9, "cluster": pl.col("user") // 2}
-    both = frame_prc.average_precision(kind.make(df), "truth", ["other", "score"], **options)
-    alone = [
-        frame_prc.average_precision(df, "truth", name, **options).with_columns(model=pl.lit(name))
-        for name in ("other", "score")
-    ]
-    expected = pl.concat(alone).select(kind.rows(both).columns)
-    assert_rows(kind, both, expected, **ROUNDED)
-
-
-@every_kind
 def test_signed_zeros_and_infinities_are_scores_of_clustered_rows(kind):
     df = pl.DataFrame(
         {
@@ -419,25 +360,6 @@ def test_signed_zeros_and_infinities_are_scores_of_clustered_rows(kind):
     )
     clustered, plain = (interval_of(kind, df, cluster=cluster) for cluster in ("row", None))
     assert_frame_equal(clustered.drop("status"), plain.drop("status"), **ROUNDED)
-
-
-# --- lazy --------------------------------------------------------------------------------------
-
-
-@every_polars_kind
-@pytest.mark.parametrize("options", [{}, {"weight": "weight"}, {"cluster": "user"}], ids=str)
-def test_schema_is_known_before_anything_is_read(kind, options):
-    def fail(_: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError("read")
-
-    asked = {"truth": "truth", "score": "score", "by": "region", "ci": 0.95, **options}
-    unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
-    schema = frame_prc.average_precision(unread, **asked, details=True).collect_schema()
-    result = frame_prc.average_precision(kind.make(ROWS), **asked, details=True)
-    assert type(result) is TYPES[kind.name]
-    rows = kind.rows(result)
-    assert rows.schema == schema
-    assert rows.columns[4:] == ["average_precision", "n_effective", *INTERVAL, "status"]
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -489,25 +411,10 @@ def test_sums_of_weights_need_their_squares(kind):
 
 
 @every_kind
-def test_boyd_refuses_sums_of_weights(kind):
-    with pytest.raises(OptionError, match=r"ci_method='boyd' does not support the weights in pos="):
-        frame_prc.average_precision(kind.make(COUNTED), **FROM_COUNTS, ci_method="boyd")
-
-
-@every_kind
 def test_counts_have_no_clusters(kind):
     df = COUNTED.with_columns(user=1)
     with pytest.raises(OptionError, match="cluster= is given beside pos= and neg="):
         frame_prc.average_precision(kind.make(df), **FROM_COUNTS, cluster="user")
-
-
-@every_kind
-@pytest.mark.parametrize("missing", ["raise", "drop", "unretrieved"])
-@pytest.mark.parametrize("user", [[1.0, None, 2.0], ["a", None, "b"]], ids=["float", "text"])
-def test_rows_without_a_cluster_raise(kind, missing, user):
-    df = pl.DataFrame({"truth": [1, 0, 1], "score": [3.0, 2.0, 1.0], "user": user})
-    with pytest.raises(DataError, match="cluster= column 'user' has 1 row with null"):
-        interval_of(kind, df, cluster="user", missing=missing)
 
 
 @every_kind

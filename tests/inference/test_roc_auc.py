@@ -143,18 +143,6 @@ def test_means_over_segments(kind, how):
         assert row["roc_auc"] == pytest.approx(float(expected), rel=1e-12)
 
 
-@every_kind
-def test_scorecard_shows_it_with_its_interval_where_it_is_asked_for(kind):
-    df = two_models()
-    plain = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", by="region"))
-    asked = {"by": "region", "measures": "roc_auc", "overall": True}
-    found = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", **asked))
-    assert [name for name in found.columns if name not in plain.columns] == ["level", *BOTH]
-    macro = found.filter(pl.col("level") == "macro").row(0, named=True)
-    assert macro["roc_auc"] == pytest.approx(found["roc_auc"][:2].mean(), rel=1e-12)
-    assert macro["roc_auc_low"] < macro["roc_auc"] < macro["roc_auc_high"]
-
-
 @every_polars_kind
 def test_a_perfect_ranking_has_exact_limits_for_the_scarcer_class(kind):
     df = pl.DataFrame({"truth": [True] * 30 + [False] * 25, "score": [2.0] * 30 + [1.0] * 25})

@@ -136,13 +136,6 @@ def test_rows_that_are_each_a_stratum_are_as_without_strata():
     assert_frame_equal(found, plain)
 
 
-@pytest.mark.parametrize("asked", [{"missing": "drop"}, {}], ids=["drop", "where"])
-def test_strata_that_are_cut_are_refused(asked):
-    what = "missing='drop'" if asked else r"where\(\)"
-    with pytest.raises(OptionError, match=f"{what} is given with strata="):
-        frame_prc.evaluate(sampled(), **ROLES, **asked).where(pl.col("score") > 0)
-
-
 @pytest.mark.parametrize(
     ("verb", "options"),
     [

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
-from comparisons import ROWS, compared
+from comparisons import compared
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind, every_polars_kind
@@ -15,7 +15,6 @@ from polars.testing import assert_frame_equal
 from scipy.stats import multivariate_normal, norm
 
 import frame_prc
-from frame_prc import OptionError
 from frame_prc._tables import compare as _compare
 
 # --- adjusted p-values -------------------------------------------------------------------------
@@ -100,13 +99,6 @@ def test_what_is_taken_of_a_result_does_not_change_its_adjustment(kind, afterwar
     assert_frame_equal(taken, afterwards(whole))
 
 
-@every_kind
-@pytest.mark.parametrize("adjust", ["holm", "bh"])
-def test_nothing_to_adjust_is_null(kind, adjust):
-    result = compared(kind, ROWS.filter(pl.col("truth") == 0), by="region", adjust=adjust)
-    assert result["p_adjusted"].null_count() == result.height > 0
-
-
 # --- errors ------------------------------------------------------------------------------------
 
 
@@ -176,32 +168,6 @@ def test_the_largest_deviate_is_between_no_correction_and_that_of_holm(kind, by)
     assert (excludes == (p_adjusted < 0.05)).all()
     alone = kind.rows(ev.segments("region").compare_segments(adjust="max"))
     assert alone["p_adjusted"].null_count() == 0
-
-
-def test_any_false_finding_among_equal_models_is_as_rare_as_asked():
-    random, found = np.random.default_rng(3), []
-    for _ in range(200):
-        truth, shared = random.random(600) < 0.3, random.normal(size=600)
-        scores = {f"m{k}": shared + 0.4 * random.normal(size=600) + truth for k in range(5)}
-        df = pl.DataFrame({"truth": truth, **scores})
-        table = df.prc.compare_models("truth", [*scores], baseline="m0", adjust="max")
-        found.append(table["p_adjusted"].min() < 0.05)
-    assert np.mean(found) < 0.05 + 2 * (0.05 * 0.95 / 200) ** 0.5
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        ({"over": "region", "by": "region"}, "adjust='max' is given with over="),
-        ({"by": [["region"], []]}, "adjust='max' is given with several groupings in by="),
-    ],
-)
-def test_the_largest_deviate_needs_influences(kind, asked, says):
-    with pytest.raises(OptionError, match=says):
-        frame_prc.compare_models(
-            kind.make(three_models()), "truth", ["old", "new"], adjust="max", **asked
-        )
 
 
 @every_kind

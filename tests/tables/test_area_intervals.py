@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import frame_prc
-from frame_prc import Draws, OptionError, Top
+from frame_prc import Draws, OptionError
 
 INTERVAL = ["std_error", "ci_low", "ci_high"]
 
@@ -79,15 +79,6 @@ def test_other_areas_are_resampled_and_their_intervals_are_of_the_logit(days):
 
 
 @every_kind
-def test_weights_that_are_alike_change_nothing(kind):
-    df = sample(50)
-    weighted = areas(kind, df.with_columns(w=0.5), weight="w")
-    assert_frame_equal(
-        weighted.drop("n", "n_pos"), areas(kind, df).drop("n", "n_pos"), rel_tol=1e-9
-    )
-
-
-@every_kind
 def test_counts_of_rows_have_the_intervals_of_rows(kind):
     df = sample(40)
     counts = frame_prc.counts(df, "truth", "score")
@@ -102,20 +93,6 @@ def test_counts_of_rows_have_the_intervals_of_rows(kind):
         details=True,
     )
     assert_frame_equal(kind.rows(found), areas(kind, df))
-
-
-@every_kind
-def test_top_rows_are_cut_in_each_replicate(kind):
-    df = sample(60)
-    found = areas(kind, df, method="step", top=Top(10, normaliser="attainable"))
-    assert found["ci_low"].item() < found["auc"].item() <= found["ci_high"].item() <= 1
-
-
-@every_kind
-def test_segments_without_positives_have_no_interval(kind):
-    df = pl.DataFrame({"segment": [1, 1, 2], "truth": [1, 0, 0], "score": [0.9, 0.4, 0.5]})
-    found = areas(kind, df, by="segment").filter(segment=2)
-    assert found.select("auc", *INTERVAL).null_count().row(0) == (len(METHODS),) * 4
 
 
 @every_kind

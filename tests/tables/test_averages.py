@@ -208,26 +208,6 @@ def test_average_inside_other_keys_equals_exact_arithmetic(kind, weights, how, d
         )
 
 
-@every_kind
-@every_how
-def test_undefined_segments_are_left_out_and_counted(kind, how):
-    df = pl.DataFrame(
-        {
-            "segment": ["a", "a", "b", "c", "d"],
-            "truth": [1, 0, 0, 1, 1],
-            "score": [0.4, 0.5, 0.9, 0.1, None],
-        }
-    )
-    result = averaged(kind, df, "segment", how, by="segment", missing="drop")
-    counted = {} if how == "micro" else {"n_segments": [2], "n_undefined": [2]}
-    # Pooled, the positives of a and c come third and fourth of four.
-    area = {"micro": (1 / 3 + 2 / 4) / 2, "rows": (2 * 1 / 2 + 1) / 3}.get(how, (1 / 2 + 1) / 2)
-    sizes = {"n": [4], "n_pos": [2], "prevalence": [0.5]}
-    of_c = {"status": ["ok" if how == "micro" else "no_negatives"]}
-    expected = {**counted, **sizes, "average_precision": [area], "n_dropped": [1], **of_c}
-    assert_rows(kind, result, pl.DataFrame(expected), **ROUNDED)
-
-
 @pytest.mark.parametrize(("segments", "status"), [(19, "no_negatives"), (22, "ok")])
 def test_a_mean_of_segments_without_negatives_says_so(segments, status):
     row = pl.int_range(20 * segments, eager=True)
@@ -258,52 +238,6 @@ def test_micro_over_the_first_of_two_keys_is_that_of_the_other(kind, segments, o
     expected = df.prc.average_precision("truth", "score", by="other")
     names = ["other", "n", "n_pos", "average_precision"]
     assert_rows(kind, kind.make(kind.rows(result).select(names)), expected.select(names), **ROUNDED)
-
-
-@every_kind
-@every_how
-@every_weight
-def test_average_of_nothing_is_null(kind, weight, how):
-    schema = {"segment": pl.String, "truth": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
-    none = pl.DataFrame(schema=schema)
-    result = averaged(kind, none, "segment", how, by="segment", weight=weight)
-    row = kind.rows(result).row(0, named=True)
-    micro = how == "micro"
-    counted = {} if micro else {"n_segments": 0, "n_undefined": 0}
-    null = {"prevalence": None, "average_precision": None}
-    assert row == {
-        **counted, "n": 0, "n_pos": 0, **null, "status": "empty" if micro else "few_segments"
-    }  # fmt: skip
-
-
-@every_kind
-@every_how
-def test_average_has_a_row_per_model(kind, how):
-    df = pl.DataFrame(
-        {"segment": ["a", "a", "b"], "truth": [1, 0, 1], "x": [2, 1, 3], "y": [1, 2, 0]}
-    )
-    result = frame_prc.average(
-        kind.make(df), "truth", ["y", "x"], by="segment", over="segment", how=how
-    )
-    alone = [
-        area(averaged(KINDS[0], df.rename({name: "score"}), "segment", how, by="segment"))
-        for name in ("x", "y")
-    ]
-    found = kind.rows(result)
-    assert found["model"].to_list() == ["x", "y"]
-    assert found["average_precision"].to_list() == alone
-    assert alone[0] == 1 > alone[1]
-
-
-@every_kind
-@pytest.mark.parametrize("how", ["mean", "weighted", "micro"])
-def test_average_of_binned_scores(kind, how):
-    df = pl.DataFrame(
-        {"segment": ["a", "a", "b", "b"], "truth": [1, 0, 1, 0], "score": [0.4, 0.3, 0.9, 0.6]}
-    )
-    result = averaged(kind, df, "segment", how, by="segment", thresholds=[0, 0.5])
-    # At both thresholds each segment holds one of either class; pooled, half is at the upper.
-    assert area(kind.rows(result)) == 0.5
 
 
 # --- intervals: segments as a sample -----------------------------------------------------------
@@ -364,24 +298,6 @@ def test_interval_of_an_average_equals_exact_arithmetic(kind, weights, how, data
         for name, value in zip(names, expected, strict=True):
             near = None if value is None else pytest.approx(float(value), rel=1e-8, abs=1e-12)
             assert row[name] == near, name
-
-
-@every_kind
-def test_interval_of_a_mean_is_the_usual_one_on_the_logit_scale(kind):
-    wide = multilabel(2, lone_rows=True)
-    long = long_labels(kind, wide, "abcd")
-    asked = {"by": "row", "over": "row", "ci": 0.99}
-    found = kind.rows(long.prc.average("truth", "score", **asked, details=True))
-    assert found.columns[-5:] == ["average_precision", *INTERVAL, "status"]
-    rows = kind.rows(long.prc.average_precision("truth", "score", by="row", details=True))
-    areas = rows["average_precision"].drop_nulls().to_numpy()
-    assert found["n_undefined"].item() == 40 - len(areas) > 0
-    error = stats.sem(areas)
-    assert found["std_error"].item() == pytest.approx(error, rel=1e-12)
-    limits = logit_limits(areas.mean(), stats.t.isf(0.005, len(areas) - 1) * error)
-    assert found.select("ci_low", "ci_high").row(0) == pytest.approx(limits, rel=1e-9)
-    without = long.prc.average("truth", "score", by="row", over="row", details=True)
-    assert_rows(kind, kind.make(found.drop(INTERVAL)), kind.rows(without), **ROUNDED)
 
 
 @every_kind

@@ -15,12 +15,12 @@ import pytest
 from comparisons import ROWS, compared
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import every_kind, every_polars_kind
+from kinds import every_kind
 from polars.testing import assert_frame_equal
 from strategies import INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import DataError, Draws, OptionError
+from frame_prc import Draws, OptionError
 from frame_prc._inference import permutations
 
 MANY = 20_000
@@ -140,14 +140,6 @@ def test_without_both_classes_there_is_nothing_to_permute(kind):
     assert_near(result.filter(k="both")["p_value"].item(), 1 / 2, 1000)
 
 
-@every_kind
-@pytest.mark.parametrize("by", [None, "region"])
-def test_no_rows_are_a_result(kind, by):
-    result = compared(kind, ROWS.clear(), "old", by=by, **RANDOM)
-    assert result.height == (by is None)
-    assert result["p_value"].null_count() == result.height
-
-
 # --- the same numbers --------------------------------------------------------------------------
 
 
@@ -246,25 +238,6 @@ def test_p_values_are_uniform_if_labels_are_random():
         assert_near((p_values <= level).mean(), level, segments)
 
 
-@every_kind
-def test_adjusted_p_values(kind):
-    found = compared(kind, ROWS, ("new", "old", "third"), by="region", adjust="holm", **RANDOM)
-    assert found.columns[-3:] == ["p_value", "p_adjusted", "status"]
-    smallest = found.sort("p_value")["p_value", "p_adjusted"].row(0)
-    assert smallest[1] == pytest.approx(min(1, 9 * smallest[0]))
-
-
-@every_polars_kind
-def test_schema_is_known_before_anything_is_read(kind):
-    def fail(_: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError("read")
-
-    asked = {"truth": "truth", "score": ["new", "old"], "by": "region", **RANDOM}
-    unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
-    schema = frame_prc.compare_segments(unread, **asked).collect_schema()
-    assert kind.rows(frame_prc.compare_segments(kind.make(ROWS), **asked)).schema == schema
-
-
 # --- errors ------------------------------------------------------------------------------------
 
 WRONG = {
@@ -283,22 +256,6 @@ WRONG = {
 def test_wrong_options_are_said_at_the_call(kind, options, says):
     with pytest.raises(OptionError, match=says):
         compared(kind, ROWS, ("new", "old"), **{**RANDOM, **options})
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("column", "says"),
-    [
-        ({"old": None}, "values are missing: 'old' has 15 rows"),
-        ({"truth": 2}, "truth= column 'truth' has 15 rows outside 0 and 1"),
-        ({"weight": -1.0}, "weight= column 'weight' has 16 rows with -1.0"),
-    ],
-    ids=str,
-)
-def test_bad_values_raise(kind, column, says):
-    names = {name: pl.lit(value, dtype=ROWS.schema[name]) for name, value in column.items()}
-    with pytest.raises(DataError, match=says):
-        compared(kind, ROWS.with_columns(**names), "old", by="region", weight="weight", **RANDOM)
 
 
 WITHOUT = """

@@ -92,30 +92,6 @@ def test_a_table_of_thresholds_is_that_of_rows_that_weigh_as_much_as_there(kind)
     assert_series_equal(same["alerts_per_1000"], same["tp"] + same["fp"], check_names=False)
 
 
-@every_kind
-@given(frames(TIED_SCORES), st.sampled_from([1 / 64, 1 / 4, 7 / 8]))
-def test_the_precision_follows_from_the_rates_of_both_classes(kind, df, prevalence):
-    found = frame_prc.operating_points(
-        kind.make(df), "truth", "score", calibrate=prevalence, threshold=[0.25, 0.6], **BY
-    )
-    pi = Fraction(prevalence)
-    both = {
-        key: rows
-        for (key,), rows in segments(df, "segment").items()
-        if {row.truth for row in rows} == {True, False}
-    }
-    for row in (
-        kind.rows(found).filter(pl.col("segment").is_in([*both], nulls_equal=True)).to_dicts()
-    ):
-        recall, fpr = rates(both[row["segment"]], row["target_value"])
-        predicted = pi * recall + (1 - pi) * fpr
-        assert row["predicted_rate"] == pytest.approx(float(predicted), rel=1e-12)
-        assert row["predicted_count"] == pytest.approx(len(both[row["segment"]]) * float(predicted))
-        if predicted:
-            assert row["precision"] == pytest.approx(float(pi * recall / predicted), rel=1e-12)
-        assert (row["recall"], row["fpr"]) == pytest.approx((float(recall), float(fpr)), rel=1e-12)
-
-
 def _rows(n=600, seed=0):
     random = np.random.default_rng(seed)
     truth = random.random(n) < 0.4
@@ -364,8 +340,3 @@ def test_prevalences_of_segments_are_checked(kind, given, error, says):
                 kind.make(OF_REGIONS), "late", "score", by="region", recall=0.5, calibrate=given
             )
         )
-
-
-def test_segments_are_compared_at_one_prevalence():
-    with pytest.raises(OptionError, match=r"calibrate= is of type polars.DataFrame. Allowed: 'hig"):
-        frame_prc.compare_segments(OF_REGIONS, "late", "score", by="region", calibrate=THERE)

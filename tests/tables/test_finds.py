@@ -70,12 +70,12 @@ def test_other_measures_find_it_too(measure):
 
 
 def test_chance_is_seldom_found_and_then_what_came_closest_is_told(caplog):
-    hits = sum(found(rows(seed, size=2000)).height > 0 for seed in range(30))
-    assert hits <= 5  # at 5 %, more happen once in 3,000 times
+    hits = sum(found(rows(seed, size=2000)).height > 0 for seed in range(10))
+    assert hits <= 3  # at 5 %, more happen once in 1,000 times
     told = r"no segment was found among the \d+ looked at; .* differs most, by .* \(p = (.*)\)"
     messages = (re.fullmatch(told, text) for text in caplog.messages)
     p_values = [one[1] for one in messages if one]
-    assert len(p_values) == 30 - hits
+    assert len(p_values) == 10 - hits
     assert min(map(float, p_values)) >= 0.05
 
 
@@ -83,10 +83,10 @@ def test_chance_is_seldom_found_and_then_what_came_closest_is_told(caplog):
 @pytest.mark.parametrize("asked", [{}, {"cluster": "user"}, {"measure": "roc_auc"}])
 def test_chance_is_found_in_at_most_five_percent(asked):
     frames = (
-        rows(seed, size=3000, clusters=300 if asked.get("cluster") else None) for seed in range(100)
+        rows(seed, size=3000, clusters=300 if asked.get("cluster") else None) for seed in range(60)
     )
     hits = sum(found(frame, **asked).height > 0 for frame in frames)
-    assert hits <= 11  # at 5 %, more happen once in 200 times
+    assert hits <= 8  # at 5 %, more happen once in 300 times
 
 
 def test_a_number_is_cut_where_its_text_says():
@@ -207,11 +207,6 @@ def test_many_rows_have_wider_keys(monkeypatch):
 def test_rows_of_one_class_are_an_error_of_ours(rows_of):
     with pytest.raises(DataError, match="no segment has"):
         found(rows(60, size=60).filter(rows_of))
-
-
-def test_columns_without_a_large_segment_are_an_error():
-    with pytest.raises(DataError, match="no segment has 3000 positives"):
-        found(rows(), min_positives=3000)
 
 
 @pytest.mark.parametrize("offset", [10**9, 2**62])

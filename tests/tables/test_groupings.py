@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import engine_kinds
 import oracle
 import polars as pl
-import polars.selectors as cs
 import pytest
 from comparisons import ROWS
 from exact import segments
@@ -93,17 +91,6 @@ def test_areas_are_those_of_the_oracle(kind):
 
 
 @every_kind
-def test_columns_are_the_grouping_all_keys_and_the_results(kind):
-    found = frame_prc.average_precision(
-        kind.make(DF), "truth", ["old", "new"], by=GROUPINGS, missing="drop"
-    )
-    assert kind.rows(found).columns == [
-        *("grouping", "model", "day", "region", "n", "n_pos", "average_precision"),
-        *("n_dropped", "status"),
-    ]
-
-
-@every_kind
 def test_grouping_tells_a_null_key_from_none(kind):
     found = kind.rows(frame_prc.counts(kind.make(DF), "truth", "score", by=[["region"], []]))
     nulls = found.filter(pl.col("region").is_null())
@@ -153,53 +140,6 @@ def test_models_of_long_data_are_compared_in_each_grouping(kind):
     assert_alike(kind, found, expected)
 
 
-@every_kind
-def test_counts_of_groupings_add_up(kind):
-    parts = [kind.make(DF[:8]), kind.make(DF[8:])]
-    counted = [frame_prc.counts(part, "truth", "score", by=GROUPINGS) for part in parts]
-    merged = kind.rows(frame_prc.merge_counts(*counted))
-    expected = frame_prc.counts(DF, "truth", "score", by=GROUPINGS)
-    order = ["grouping", "day", "region", "threshold"]
-    if kind.name == "pandas":
-        merged = merged.cast(dict(expected.schema))
-    assert_frame_equal(merged.sort(order), expected.sort(order))
-
-
-@every_kind
-def test_bins_must_not_overlap_within_a_segment_of_any_grouping(kind):
-    bins = {"region": ["n", "s"], "threshold": [0.1, 0.3], "below": [0.5, 0.7]}
-    counted = kind.make(pl.DataFrame(bins | {"pos": [1, 1], "neg": [1, 1]}))
-    asked = {"score": "threshold", "pos": "pos", "neg": "neg"}
-    kind.rows(frame_prc.average_precision(counted, **asked, by=[["region"]]))
-    with pytest.raises(DataError, match=r"the bin from 0.1 to 0.5 overlaps the one from 0.3"):
-        kind.rows(frame_prc.average_precision(counted, **asked, by=[["region"], []]))
-
-
-@pytest.mark.parametrize(
-    "groupings",
-    [
-        [[pl.col("region")], ["region", "day"]],
-        [[cs.by_name("region")], [cs.by_name("region", "day")]],
-        [["region"], [cs.string(), pl.col("day")]],
-        (("region",), ("region", "day")),
-    ],
-)
-def test_one_key_may_be_written_in_several_ways(groupings):
-    found = frame_prc.average_precision(DF, "truth", "score", by=groupings)
-    plain = frame_prc.average_precision(DF, "truth", "score", by=[["region"], ["region", "day"]])
-    assert_frame_equal(found, plain)
-
-
-def test_keys_may_be_expressions():
-    weekend = (pl.col("day") > 0).alias("weekend")
-    found = frame_prc.average_precision(DF, "truth", "score", by=[[weekend], [weekend, "region"]])
-    named = DF.with_columns(weekend)
-    plain = frame_prc.average_precision(
-        named, "truth", "score", by=[["weekend"], ["weekend", "region"]]
-    )
-    assert_frame_equal(found, plain, check_column_order=False)
-
-
 # --- checks ------------------------------------------------------------------------------------
 
 
@@ -236,11 +176,6 @@ def test_groupings_that_are_none_raise(kind, by, error, what):
         frame_prc.curve(kind.make(DF), "truth", "score", by=by)
 
 
-def test_a_key_may_be_called_grouping_without_several():
-    found = frame_prc.curve(DF.rename({"region": "grouping"}), "truth", "score", by="grouping")
-    assert found.columns[0] == "grouping"
-
-
 @every_kind
 @pytest.mark.parametrize("against", ["others", "rest", "overall", "previous"])
 def test_all_rows_have_no_segments_to_compare(kind, against):
@@ -258,10 +193,3 @@ def test_verbs_of_one_grouping_refuse_several(kind, tmp_path):
     for call in calls:
         with pytest.raises(OptionError, match=r"by= is a list of groupings, which \w+\(\) does"):
             call(kind.make(DF), **asked)
-
-
-@pytest.mark.parametrize("verb", ["counts", "curve", "average_precision"])
-def test_duckdb_counts_for_groupings_in_polars(verb):
-    kind = engine_kinds.duckdb_kind()
-    with pytest.raises(OptionError, match="by= is a list of groupings, which do not run inside a"):
-        getattr(frame_prc, verb)(kind.make(DF), "truth", "score", by=[["region"], []])

@@ -202,13 +202,6 @@ def test_segments_have_bounds_of_their_own(kind):
 
 
 @every_kind
-def test_thresholds_with_a_guarantee_can_be_held_to_other_rows(kind):
-    chosen = points(kind, sample(100, 3), recall=0.8, guarantee=0.95)
-    held = points(kind, sample(100, 4), threshold=chosen)
-    assert held.select("target", "threshold").rows() == chosen.select("target", "threshold").rows()
-
-
-@every_kind
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

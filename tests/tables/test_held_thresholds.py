@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import date
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import KINDS, every_kind, every_polars_kind
+from kinds import every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
 from strategies import SCORES_OR_NONE, TIED_SCORES, frames
 
@@ -294,21 +293,6 @@ def test_thresholds_are_not_held_to_scores_in_the_other_direction(
         held(kind, TRAIN, given, ascending=not ascending)
 
 
-def test_a_key_named_as_the_direction_is_a_key():
-    rows = {"region": "ascending"}
-    chosen = TRAIN.rename(rows).prc.operating_points("late", "score", by="ascending", recall=1)
-    found = held(KINDS[0], TRAIN.rename(rows), chosen, by="ascending")
-    assert found["recall"].to_list() == [1.0, 1.0]
-
-
-def test_thresholds_of_ones_own_have_no_direction():
-    own = pl.DataFrame({"region": ["n", "s"], "threshold": [0.8, 0.5]})
-    found = held(KINDS[0], TRAIN, own, ascending=True)
-    assert found["predicted_count"].to_list() == [2, 2]
-    with pytest.raises(ColumnError, match=r"'ascending' has dtype String\. Allowed: a Boolean"):
-        held(KINDS[0], TRAIN, own.with_columns(ascending=pl.lit("yes")))
-
-
 # --- columns -----------------------------------------------------------------------------------
 
 
@@ -324,36 +308,12 @@ def test_a_column_gives_each_segment_its_own_threshold(kind, df, given_as):
 
 
 @every_kind
-def test_a_column_without_keys_holds_for_all_rows(kind):
-    found = held(kind, TEST.with_columns(limit=0.6), "limit", by=None)
-    assert found.select("target", "tp", "fp", "status").rows() == [("threshold=0.6", 3, 1, "ok")]
-
-
-@every_kind
 def test_a_column_that_varies_within_a_segment_is_an_error(kind):
     df = TEST.with_columns(limit=pl.Series([0.1, 0.2, 0.5, None, 0.3]))
     with pytest.raises(
         DataError, match=r"'limit' has several values.* in 2 segments: from 0\.1 to 0\.5"
     ):
         held(kind, df, "limit")
-
-
-@every_polars_kind
-@pytest.mark.parametrize("dtype", [pl.Decimal(20, 4), pl.Float32, pl.Int8, pl.Int128], ids=str)
-@pytest.mark.parametrize("by", [None, "region", ["region", "day"]], ids=str)
-def test_a_column_may_be_of_any_numeric_dtype(kind, dtype, by):
-    df = pl.DataFrame({"truth": [1, 0, 1] * 2, "score": [3, 2, 1] * 2, "limit": 2})
-    df = df.with_columns(region=pl.Series(["a", "b"]).gather([0, 0, 0, 1, 1, 1]), day=7)
-    cast = kind.make(df.with_columns(pl.col("limit", "score").cast(dtype)))
-    found = kind.rows(frame_prc.operating_points(cast, "truth", "score", threshold="limit", by=by))
-    expected = df.prc.operating_points("truth", "score", threshold=2, by=by)
-    names = ["target", "precision", "recall", "predicted_count", "status"]
-    assert found.select(names).rows() == expected.select(names).rows()
-
-
-def test_a_column_of_texts_is_refused():
-    with pytest.raises(ColumnError, match="'region' has dtype String"):
-        frame_prc.operating_points(TEST, "late", "score", threshold="region")
 
 
 # --- measures at them ----------------------------------------------------------------------------
@@ -457,31 +417,3 @@ def test_a_segment_without_a_threshold_has_no_measure():
 def test_frames_that_do_not_fit_a_measure_are_refused(verb, options, says):
     with pytest.raises(PrcError, match=says):
         getattr(frame_prc, verb)(ROWS, "truth", "new", by="segment", **{"at": OWN, **options})
-
-
-# --- the documented way to predictions ---------------------------------------------------------
-
-
-@every_kind
-def test_predictions_join_by_key(kind):
-    chosen = TRAIN.prc.operating_points("late", "score", by="region", recall=1, details=True)
-    joined = TEST.join(chosen.select("region", "threshold"), on="region", how="left")
-    predicted = joined.with_columns(predicted=pl.col("score") >= pl.col("threshold"))
-    found = held(kind, TEST, chosen)
-    counts = predicted.group_by("region", maintain_order=True).agg(
-        tp=(pl.col("predicted") & (pl.col("late") == 1)).sum().cast(pl.Int64),
-        some=pl.col("predicted").is_not_null().any(),
-    )
-    known = counts.select("region", tp=pl.when("some").then("tp"))
-    assert found.select("region", "tp").rows() == known.rows()
-
-
-def test_nothing_asked_for_is_an_error():
-    with pytest.raises(OptionError, match="no target is given"):
-        frame_prc.operating_points(TEST, "late", "score")
-
-
-def test_the_labels_of_a_series_are_not_lost():
-    chosen = pd.Series([0.3, 0.6], index=["a", "b"])
-    with pytest.raises(OptionError, match=r"a pandas Series with labels.*\)\.reset_index\(\)"):
-        held(KINDS[0], TEST, chosen)

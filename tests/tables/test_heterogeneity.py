@@ -15,14 +15,14 @@ from comparisons import ROWS
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import TYPES, every_kind, every_polars_kind
+from kinds import every_kind
 from polars.testing import assert_frame_equal
 from scipy import stats
 from scipy.special import log_ndtr
 from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import ColumnError, DataError, OptionError
+from frame_prc import ColumnError, OptionError
 from frame_prc._inference import segment_permutations
 from frame_prc._inference.comparisons import expected_range, spread_of
 from frame_prc._tables.heterogeneity import _ranked
@@ -253,16 +253,6 @@ def test_draws_do_not_depend_on_the_order_of_the_names(weight):
 
 
 @every_kind
-def test_no_rows_are_one_row(kind):
-    row = heterogeneity(kind, many_segments().clear(), by="week").row(0, named=True)
-    assert (row["n_segments"], row["n_left_out"], row["gap"]) == (0, 0, None)
-    several = heterogeneity(
-        kind, many_segments().clear(), {"a": "score", "b": -pl.col("score")}, by="week"
-    )
-    assert several.is_empty()
-
-
-@every_kind
 def test_counts_give_what_rows_give(kind):
     counted = frame_prc.counts(many_segments(), "truth", "score", by="week")
     options = {
@@ -280,34 +270,12 @@ def test_counts_give_what_rows_give(kind):
     )
 
 
-@every_polars_kind
-@pytest.mark.parametrize("score", ["score", {"a": "score", "b": -pl.col("score")}])
-@pytest.mark.parametrize("by", ["week", pl.struct("week").alias("week"), pl.lit(None).alias("k")])
-def test_schema_is_known_before_anything_is_read(kind, score, by):
-    def fail(_: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError("read")
-
-    df = many_segments()
-    asked = {"truth": "truth", "score": score, "by": by}
-    unread = df.lazy().map_batches(fail, schema=df.schema)
-    schema = frame_prc.heterogeneity(unread, **asked).collect_schema()
-    result = frame_prc.heterogeneity(kind.make(df), **asked)
-    assert type(result) is TYPES[kind.name]
-    assert kind.rows(result).schema == schema
-
-
 # --- the expected range ------------------------------------------------------------------------
 
 
 @given(st.lists(st.floats(1e-4, 10), min_size=2, max_size=9))
 def test_expected_range_is_that_of_quadrature(errors):
     assert expected_range(errors) == pytest.approx(range_by_quadrature(errors), rel=1e-7)
-
-
-def test_expected_range_has_known_values():
-    # Of two normals of variance 1 it is 2 / sqrt(pi), and of three 3 / sqrt(pi).
-    assert expected_range([1, 1]) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-12)
-    assert expected_range([1, 1, 1]) == pytest.approx(3 / math.sqrt(math.pi), rel=1e-12)
 
 
 def test_many_standard_errors_are_grouped_without_loss():
@@ -374,12 +342,6 @@ def test_sums_of_weights_need_their_squares(kind):
     sums = pl.DataFrame({"k": [1, 1, 2, 2], "s": [2, 1, 2, 1], "p": [1.5] * 4, "n": [0.5] * 4})
     with pytest.raises(OptionError, match="need the sums of squared weights"):
         frame_prc.heterogeneity(kind.make(sums), score="s", pos="p", neg="n", by="k")
-
-
-@every_kind
-def test_bad_values_raise(kind):
-    with pytest.raises(DataError, match="truth= column 'truth' has 16 rows outside 0 and 1"):
-        heterogeneity(kind, ROWS.with_columns(truth=2), "old", by="region")
 
 
 @every_kind

@@ -48,17 +48,6 @@ def test_the_conclusion_is_that_of_the_limits(kind, better, margin, concluded):
     assert (row["p_margin"] < 0.025) == (low > -margin)
 
 
-@every_polars_kind
-def test_its_p_value_is_half_of_that_of_the_difference_where_the_margin_is_0(kind):
-    for better in (0.8, 1.3):
-        [row] = compared(kind, two_models(better=better), margin=0, details=True).iter_rows(
-            named=True
-        )
-        half = row["p_value"] / 2
-        expected = half if row["difference"] > 0 else 1 - half
-        assert row["p_margin"] == pytest.approx(expected, rel=1e-9)
-
-
 @every_kind
 def test_of_a_loss_lower_is_better(kind):
     df = two_models(better=2.0)
@@ -91,21 +80,6 @@ def test_the_p_value_of_a_larger_loss_is_that_of_the_limit_on_its_side(kind, nam
         )
         assert (row["p_margin"] < 0.025) == is_within
         assert row["p_margin"] == pytest.approx(0.025, rel=0.2)
-
-
-@every_polars_kind
-def test_adjusted_p_values_of_a_loss_decide_too(kind):
-    df = two_models(better=0.99)
-    limits = compared(kind, df, by="region", measure="roc_auc")["ci_low"]
-    margin = -limits.min() * 1.02  # so that one of two p-values is just below 0.025
-    asked = {"by": "region", "measure": "roc_auc", "margin": margin}
-    plain = compared(kind, df, **asked)["conclusion"]
-    assert plain.to_list() == ["not worse"] * 2
-    holm = compared(kind, df, adjust="holm", details=True, **asked)
-    p = holm["p_margin"]
-    adjusted = [min(2 * p.min(), 1), max(2 * p.min(), p.max())]
-    expected = ["not worse" if one < 0.025 else "undecided" for one in adjusted]
-    assert sorted(holm["conclusion"]) == sorted(expected)
 
 
 @every_kind

@@ -131,23 +131,6 @@ def usual(weights) -> Fraction:
     return sum(w * w for w in found) / sum(found) if found else Fraction(10**9)
 
 
-@every_kind
-def test_thresholds_of_a_frame_have_the_intervals_of_numbers(kind):
-    df = sample(60, 1).with_columns(segment=pl.col("day") % 2)
-    table = pl.DataFrame({"segment": [0, 1], "threshold": [0.5, 0.5]})
-    by_frame = points(kind, df, by="segment", threshold=table, ci=0.9, cluster="day")
-    by_number = points(kind, df, by="segment", threshold=0.5, ci=0.9, cluster="day")
-    assert_frame_equal(by_frame, by_number)
-
-
-@every_kind
-def test_segments_without_a_threshold_have_no_interval(kind):
-    df = sample(30, 1).with_columns(segment=pl.col("day") % 2)
-    table = pl.DataFrame({"segment": [0], "threshold": [0.5]})
-    found = points(kind, df, by="segment", threshold=table, ci=0.9)
-    assert found.filter(status="no_threshold").select(LIMITS).rows() == [(None,) * 4]
-
-
 # --- chosen thresholds -------------------------------------------------------------------------
 
 
@@ -270,25 +253,6 @@ def test_replicates_of_many_rows_choose_among_groups_of_them(kind, cluster, monk
     )
 
 
-def test_an_interval_of_a_choice_is_wider_than_that_of_a_given_one():
-    df = sample(60, 8)
-    chosen = frame_prc.operating_points(df, "truth", "score", f_beta=1, ci=0.95, details=True)
-    held = frame_prc.operating_points(
-        df, "truth", "score", ci=0.95, threshold=chosen["threshold"].item(), details=True
-    )
-    for rate in ("precision", "recall"):
-        widths = [(t[f"{rate}_high"] - t[f"{rate}_low"]).item() for t in (chosen, held)]
-        assert widths[0] > widths[1]
-
-
-@every_kind
-def test_segments_without_positives_have_no_drawn_interval(kind):
-    df = pl.DataFrame({"segment": [1, 1, 2], "truth": [1, 0, 0], "score": [0.9, 0.4, 0.5]})
-    found = points(kind, df, by="segment", recall=0.5, ci=0.9)
-    assert found.filter(segment=2).select(LIMITS).rows() == [(None,) * 4]
-    assert found.filter(segment=1)["precision_high"].to_list() == [1.0]
-
-
 # --- errors ------------------------------------------------------------------------------------
 
 
@@ -305,14 +269,6 @@ def test_what_an_interval_needs_is_said(kind, asked, words):
     with pytest.raises(OptionError) as caught:
         points(kind, df, **asked)
     assert all(word in str(caught.value) for word in words), caught.value
-
-
-@every_kind
-@pytest.mark.parametrize("target", [{"threshold": 0.5}, {"recall": 0.5}], ids=str)
-def test_sums_of_weights_are_no_trials(kind, target):
-    sums = kind.make(pl.DataFrame({"score": [2.0, 1.0], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
-    with pytest.raises(OptionError, match=r"sums of weights.*single rows"):
-        frame_prc.operating_points(sums, score="score", pos="pos", neg="neg", ci=0.9, **target)
 
 
 @pytest.mark.parametrize(

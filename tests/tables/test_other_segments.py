@@ -14,8 +14,6 @@ from exact import segments
 from kinds import every_kind
 from polars.testing import assert_frame_equal
 
-from frame_prc import OptionError
-
 # A segment with a missing key, one without positives, and clusters in several segments.
 MANY = pl.concat(
     [
@@ -133,15 +131,6 @@ def test_one_segment_has_no_others(kind):
     assert (found["status"], found["prevalence_b"]) == ("no_other", None)
 
 
-@every_kind
-@pytest.mark.parametrize("cluster", [None, "user"])
-def test_the_others_are_those_of_the_same_model(kind, cluster):
-    both = compared(kind, MANY, ("new", "old"), **OTHERS, cluster=cluster)
-    for model in ("new", "old"):
-        alone = compared(kind, MANY, model, **OTHERS, cluster=cluster)
-        assert_frame_equal(both.filter(model=model).drop("model"), alone, rel_tol=1e-12)
-
-
 def test_others_are_the_weighted_average_of_the_verb_for_averages():
     found = MANY.prc.compare_segments(
         "truth", "old", **OTHERS, measure="average_precision", details=True
@@ -160,11 +149,6 @@ def test_scores_that_carry_base_rates_do_not_make_equal_segments_differ():
     assert found["difference"].to_list() == [0.0] * 4
     rest = apart.prc.compare_segments("truth", "old", by="region", against="rest")
     assert (rest["difference"] != 0).all()
-
-
-def test_others_need_segments():
-    with pytest.raises(OptionError, match="against='others' is given without by="):
-        ROWS.prc.compare_segments("truth", "old", against="others")
 
 
 @pytest.mark.parametrize("against", ["others", "rest", "overall", {"k": 0}])

@@ -13,7 +13,7 @@ from comparisons import ROWS, compared
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import TYPES, every_kind, every_polars_kind
+from kinds import every_kind
 from polars.testing import assert_frame_equal
 from scipy import stats
 from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
@@ -249,42 +249,6 @@ def test_rows_that_lack_a_score_are_dropped_for_all_models(kind):
     expected = compared(kind, df.filter(pl.col("week") != 5), ("a", "b"), **OVER)
     names = ["difference", "std_error", "p_value"]
     assert_frame_equal(found[names], expected[names], **ROUNDED)
-
-
-@every_kind
-def test_a_mean_difference_is_that_of_the_averages(kind):
-    df = many_queries()
-    row = compared(kind, df, ("a", "b"), **OVER).row(0, named=True)
-    for side, name in (("value_a", "b"), ("value_b", "a")):
-        mean = frame_prc.average(df, "truth", name, **OVER)
-        assert row[side] == pytest.approx(mean["average_precision"].item(), rel=1e-12)
-
-
-@every_kind
-def test_no_rows_have_no_test(kind):
-    row = compared(kind, ROWS.clear(), by="region", over="region").row(0, named=True)
-    assert (row["n_segments"], row["difference"], row["status"]) == (0, None, "few_segments")
-    assert compared(kind, ROWS.clear(), by=["region", "user"], over="user").is_empty()
-
-
-@every_polars_kind
-@pytest.mark.parametrize(
-    "options",
-    [OVER, {**OVER, "by": ["site", "week"], "adjust": "bh"}, {**OVER, **PERMUTED}],
-    ids=str,
-)
-@pytest.mark.parametrize("missing", ["raise", "drop"])
-def test_schema_is_known_before_anything_is_read(kind, options, missing):
-    def fail(_: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError("read")
-
-    df = many_queries()
-    asked = {"truth": "truth", "score": ["a", "b"], "missing": missing, **options}
-    unread = df.lazy().map_batches(fail, schema=df.schema)
-    schema = frame_prc.compare_models(unread, **asked).collect_schema()
-    result = frame_prc.compare_models(kind.make(df), **asked)
-    assert type(result) is TYPES[kind.name]
-    assert kind.rows(result).schema == schema
 
 
 # --- errors ------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import engine_kinds
 import polars as pl
 import pytest
 from kinds import every_kind
@@ -114,16 +113,6 @@ def test_a_comparison_says_so_of_either_model(kind):
     assert table["p_value"].null_count() == 0
 
 
-@every_kind
-@pytest.mark.parametrize("against", ["others", "rest", "overall", "previous", {"region": "n"}])
-def test_a_comparison_of_segments_says_so_of_the_model(kind, against):
-    asked = {"by": "region", "against": against}
-    found = statuses(kind, ROWS, "compare_segments", ["predicted", "three"], **asked)
-    for (model, _), status in found.items():
-        if status != "no_other":
-            assert status == ("few_scores" if model == "predicted" else "ok")
-
-
 # Whatever says how sure a ranking is, or plans by it.
 SURE = {
     "band": {"recalls": [0.5]},
@@ -159,28 +148,6 @@ def test_counts_of_predictions_are_predictions(kind):
         kind.make(counts), score="threshold", pos="pos", neg="neg", ci=0.95
     )
     assert kind.rows(table)["status"].to_list() == ["few_scores"]
-
-
-@pytest.mark.parametrize("score", ["predicted", "constant", "three", ["score", "predicted"]])
-@pytest.mark.parametrize("by", [None, "region"])
-@pytest.mark.parametrize("shifted", [False, True])
-def test_duckdb_says_what_polars_says(score, by, shifted):
-    kind = engine_kinds.duckdb_kind()
-    df = ROWS.with_columns(pl.col("predicted") + 2 * (pl.col("region") == "n") * int(shifted))
-    asked = {"ci": 0.95} | ({} if by is None else {"by": by})
-    table = frame_prc.average_precision(kind.make(df), "truth", score, **asked)
-    expected = frame_prc.average_precision(df, "truth", score, **asked)
-    assert kind.rows(table)["status"].to_list() == expected["status"].to_list()
-
-
-def test_an_evaluation_says_so_at_first_sight():
-    models = ["score", "predicted", "constant"]
-    says = r"few scores +predicted, constant: no more than 2, as of predictions"
-    assert re.search(says, repr(frame_prc.evaluate(ROWS, "truth", models)))
-    own = (pl.col("score") > 350).cast(pl.Int8)
-    assert re.search("few scores +score:", repr(frame_prc.evaluate(ROWS, "truth", own)))
-    assert "few scores" not in repr(frame_prc.evaluate(ROWS, "truth", ["score", "three"]))
-    assert "few scores" not in repr(frame_prc.evaluate(ROWS[:2], "truth", "predicted"))
 
 
 def test_pictures_say_so():

@@ -107,10 +107,3 @@ def test_what_has_no_ratio_is_refused(asked, says):
         two_models().prc.compare_models(
             "truth", ["old", "score"], by="region", **({"scale": "ratio"} | asked)
         )
-
-
-def test_chance_has_no_ratio():
-    with pytest.raises(OptionError, match="scale= is given with against='random'"):
-        two_models().prc.compare_segments(
-            "truth", "score", by="region", against="random", scale="ratio"
-        )

@@ -9,7 +9,7 @@ from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind
-from polars.testing import assert_frame_equal, assert_series_equal
+from polars.testing import assert_series_equal
 from strategies import BY, DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
@@ -80,25 +80,9 @@ def test_folds_are_averaged_where_they_reach_a_recall(kind):
 
 
 @every_kind
-def test_other_keys_stay(kind):
-    twice = pl.concat([ROWS.with_columns(site=pl.lit(site, pl.String)) for site in ("x", None)])
-    found = grid(kind, twice, by=["site", "fold"], over="fold")
-    alone = grid(kind, ROWS, by="fold", over="fold")
-    for site in ("x", None):
-        own = found.filter(pl.col("site").eq_missing(pl.lit(site))).drop("site")
-        assert_frame_equal(own, alone)
-
-
-@every_kind
 def test_bins_are_reached_as_their_scores_are(kind):
     found = grid(kind, ROWS, thresholds=[0.0, 0.5, 0.75], recalls=[0.2, 0.5, 1.0])
     assert found["threshold"].to_list() == [0.75, 0.5, 0.0]
-
-
-def test_a_grid_is_no_curve_to_draw():
-    pytest.importorskip("altair")
-    with pytest.raises(ColumnError, match=r"'at_recall'.*line chart"):
-        frame_prc.plot(frame_prc.curve(ROWS, "truth", "score", recalls=5))
 
 
 @pytest.mark.parametrize(

@@ -4,37 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from comparisons import ROUNDED, ROWS, TEST, compared
+from comparisons import ROWS, TEST, compared
 from kinds import every_kind
 from polars.testing import assert_frame_equal
 
-import frame_prc
 from frame_prc import OptionError
 from frame_prc._tables import others as _rest
-
-# --- what is compared --------------------------------------------------------------------------
-
-
-@every_kind
-@pytest.mark.parametrize("against", ["rest", "overall"])
-def test_each_model_has_its_own_others(kind, against):
-    options = {"by": ["region", pl.col("user") < 4], "against": against}
-    both = compared(kind, ROWS, ("old", "new"), **options)
-    alone = [
-        frame_prc.compare_segments(ROWS, "truth", name, details=True, **options).with_columns(
-            model=pl.lit(name)
-        )
-        for name in ("new", "old")
-    ]
-    assert_frame_equal(both, pl.concat(alone).select(both.columns), **ROUNDED)
-
-
-@every_kind
-@pytest.mark.parametrize("against", ["rest", "overall"])
-def test_a_single_segment_has_no_others(kind, against):
-    result = compared(kind, ROWS.filter(region="n"), "old", by="region", against=against)
-    assert result.select("std_error", "p_value", "status").rows() == [(None, None, "no_other")]
-
 
 # --- segments and others -----------------------------------------------------------------------
 
@@ -72,11 +47,6 @@ def test_a_segment_that_moves_as_the_whole_does_is_not_tested(kind):
     row = compared(kind, df, "s", **asked).row(0, named=True)
     assert row["difference"] == 0
     assert [row[name] for name in TEST[3:]] == [None] * 4
-
-
-@every_kind
-def test_no_rows_have_no_rests(kind):
-    assert compared(kind, ROWS.head(0), "old", by="region", against="rest").height == 0
 
 
 @every_kind

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 from statsmodels.stats.multitest import multipletests
 
 import frame_prc
-from frame_prc import DataError, OptionError
+from frame_prc import OptionError
 
 MEASURES = ["calibrated_average_precision", "roc_auc", "log_loss", "mcc"]
 AT = {"recall": 0.6}
@@ -75,10 +75,3 @@ def test_the_measure_is_shown_without_details():
 def test_what_several_cannot_have_is_one_error(kind, asked, says):
     with pytest.raises(OptionError, match=says):
         frame_prc.compare_models(kind.make(two_models()), "truth", ["old", "score"], **asked)
-
-
-@every_kind
-def test_scores_that_are_no_probabilities_are_refused_by_the_measure_that_needs_them(kind):
-    df = two_models().with_columns(pl.col("old", "score") * 2)
-    with pytest.raises(DataError, match="log_loss"):
-        compare(kind, df, "compare_models", ["roc_auc", "log_loss"])

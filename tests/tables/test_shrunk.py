@@ -219,19 +219,3 @@ def test_a_scorecard_has_the_same_numbers(kind, overall):
     limits = {"ci_low": "shrunk_low", "ci_high": "shrunk_high"}
     names = ["shrunk", *limits.values()]
     assert_frame_equal(card.select(names), expected.rename(limits).select(names))
-
-
-def test_a_scorecard_of_two_segments_says_why_it_has_none():
-    card = ROWS.filter(pl.col("segment") > 5).prc.summary(
-        "truth", "score", by="segment", shrink=True
-    )
-    assert card["status"].to_list() == ["few_segments"] * 2
-    assert card.columns[3:] == [
-        "average_precision",
-        "shrunk",
-        "shrunk_low",
-        "shrunk_high",
-        "status",
-    ]
-    with pytest.raises(OptionError, match="by= is not given"):
-        ROWS.prc.summary("truth", "score", shrink=True)

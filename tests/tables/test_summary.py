@@ -21,7 +21,7 @@ from scipy.special import expit, logit
 from strategies import BY, DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import ColumnError, OptionError
+from frame_prc import ColumnError
 
 ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 MEASURES = {
@@ -260,30 +260,6 @@ def test_weighted_rankings_do_not_fall_below_the_worst():
         pl.DataFrame({**rows, "w": [1.0, 1e-3, 2.0]}), "truth", "score", weight="w", details=True
     )
     assert 0 < row["normalised_average_precision"].item() < 1
-
-
-# Of 1,000 positives 500 are found, of the negatives 16 %: the same classifier at two prevalences.
-BALANCES = pl.DataFrame(
-    {
-        "balance": ["1:1"] * 2 + ["1:10"] * 2,
-        "score": [1, 0] * 2,
-        "pos": [500, 500] * 2,
-        "neg": [160, 840, 1600, 8400],
-    }
-)
-
-
-@every_kind
-def test_calibration_makes_one_classifier_equal_at_two_prevalences(kind):
-    counted = {"score": "score", "pos": "pos", "neg": "neg", "by": "balance"}
-    rows = kind.rows(frame_prc.summary(kind.make(BALANCES), **counted, details=True))
-    first, second = rows.rows(named=True)
-    assert first["average_precision"] > 2 * second["average_precision"]
-    assert first["calibrated_average_precision"] == pytest.approx(
-        second["calibrated_average_precision"], rel=1e-12
-    )
-    curve = kind.rows(frame_prc.curve(kind.make(BALANCES), **counted)).filter(threshold=1)
-    assert curve["precision"].round(4).to_list() == [0.7576, 0.2381]
 
 
 @every_kind
@@ -574,22 +550,6 @@ def test_error_of_the_mean_of_many_segments():
 
 
 @every_kind
-def test_overall_rows_follow_the_segments_and_have_null_keys(kind):
-    rows = REGIONS.with_columns(region=pl.col("region").replace("x", None))
-    result = call(kind, rows, by="region", overall=True)
-    table = kind.rows(result)
-    assert table.columns[:3] == ["level", "region", "n"]
-    assert table.select("level", "region").rows() == [
-        ("segment", None),
-        ("segment", "n"),
-        ("segment", "s"),
-        ("pooled", None),
-        ("macro", None),
-    ]
-    assert table["n_undefined"].to_list() == [None, None, None, 0, 1]
-
-
-@every_kind
 def test_each_model_has_overall_rows_and_a_reference_of_its_own(kind):
     asked = {"by": "region", "overall": True, "missing": "drop"}
     gaps = REGIONS.with_columns(pl.when(pl.col("region") != "n").then("other").alias("other"))
@@ -603,15 +563,6 @@ def test_each_model_has_overall_rows_and_a_reference_of_its_own(kind):
         ("macro", "score"),
     ]
     assert_frame_equal(both.filter(model="other").drop("model"), alone)
-
-
-@every_kind
-def test_without_keys_the_three_rows_agree(kind):
-    table = kind.rows(call(kind, REGIONS, overall=True))
-    assert table["level"].to_list() == ["segment", "pooled", "macro"]
-    same = table.drop("level", "n_undefined", "best_f1_threshold")
-    assert_frame_equal(same[1], same[0], rel_tol=1e-12, abs_tol=0)
-    assert_frame_equal(same[2], same[0], rel_tol=1e-12, abs_tol=0)
 
 
 @pytest.mark.parametrize(
@@ -640,13 +591,6 @@ def test_keys_of_overall_rows_are_missing_in_pandas_too(key, dtype):
 
 
 @every_kind
-@pytest.mark.parametrize("ci", [0, 1, -0.5, 95, "wide", float("nan"), True])
-def test_a_level_is_between_0_and_1(kind, ci):
-    with pytest.raises(OptionError, match=r"ci=.* is not a level.*between 0 and 1"):
-        call(kind, REGIONS, ci=ci)
-
-
-@every_kind
 def test_a_key_may_be_called_level_unless_that_column_is_asked_for(kind):
     rows = REGIONS.rename({"region": "level"})
     assert kind.rows(call(kind, rows, by="level"))["level"].to_list() == ["n", "s", "x"]
@@ -672,15 +616,6 @@ def test_the_interval_of_sums_of_weights_needs_their_squares(kind):
     assert known["status"].to_list() == [few, few, "no_positives", few, lacks]
     rest = pl.exclude("^roc_auc_.*$", *INTERVALS, "n_effective", "status")
     assert_frame_equal(table.select(rest), known.select(rest), rel_tol=1e-12, check_dtypes=False)
-
-
-@every_kind
-def test_the_best_f1_of_positives_that_are_never_retrieved_is_zero(kind):
-    df = pl.DataFrame({"k": ["a", "a", "b", "b"], "t": [1, 0, 1, 0], "s": [None, 0.5, 0.9, 0.1]})
-    asked = {"by": "k", "missing": "unretrieved", "overall": True}
-    table = kind.rows(frame_prc.summary(kind.make(df), "t", "s", **asked, details=True))
-    found = table.filter(pl.col("level") != "pooled")
-    assert found["best_f1"].to_list() == [0.0, 1.0, 0.5]
 
 
 # --- segments as a sample ----------------------------------------------------------------------
@@ -733,25 +668,6 @@ def test_a_mean_without_interval_says_that_a_segment_has_no_standard_error(kind)
     perfect = queries(30, with_one_positive=True).with_columns(score=score)
     best = kind.rows(call(kind, perfect, **asked)).row(-1, named=True)
     assert (best["status"], best["ci_high"]) == ("ok", 1.0)
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"segments": "sampled"}, "segments='sampled' is given without overall=True"),
-        ({"segments": "random", "overall": True}, "segments='random' is not an option.*'sampled'"),
-    ],
-)
-def test_segments_are_one_or_the_other(kind, options, says):
-    with pytest.raises(frame_prc.OptionError, match=says):
-        call(kind, REGIONS, by="region", **options)
-
-
-def test_the_average_precision_is_among_the_measures_already():
-    rows = pl.DataFrame({"late": [1, 0, 1, 0] * 9, "score": range(36)})
-    named = rows.prc.summary("late", "score", measures=["average_precision", "roc_auc"])
-    assert_frame_equal(named, rows.prc.summary("late", "score", measures="roc_auc"))
 
 
 @pytest.mark.parametrize(("segments", "status"), [(6, "ok"), (60, "few_positives")])

@@ -110,13 +110,6 @@ def test_a_state_goes_on_as_if_all_were_watched_at_once(asked):
     assert_frame_equal(watched(frame, **asked, details=True, state=state), expected, rel_tol=1e-9)
 
 
-def test_a_state_of_pandas_is_read():
-    frame = rows()
-    state = watched(frame.filter(pl.col("week") < 13).to_pandas(), details=True)
-    later = watched(frame.filter(pl.col("week") >= 13).to_pandas(), details=True, state=state)
-    assert_frame_equal(pl.from_pandas(later), watched(frame, details=True), rel_tol=1e-9)
-
-
 def test_bounds_keep_the_error_on_draws_of_their_own():
     random = np.random.default_rng(5)
     paths = _Paths(random.uniform(0.5, 2.0, 30), 0.1, 1, None, KNOWN)
@@ -214,14 +207,6 @@ def test_quiet_sites_that_vary_alarm_in_at_most_five_percent(taus, together):
     random = np.random.default_rng(3)
     draws = [has_alarm(side_by_side(random, taus, together)) for _ in range(800)]
     assert np.mean([any(one) for one in draws]) < 0.066  # of 800 at 5 %, more once in 40 times
-
-
-def test_a_drop_at_one_of_several_sites_is_found():
-    random = np.random.default_rng(4)
-    draws = [side_by_side(random, (0.2, 0.2), drop=1.0) for _ in range(100)]
-    lent = np.mean([has_alarm(one)[0] for one in draws])
-    alone = np.mean([has_alarm([replace(one, spread=None) for one in d])[0] for d in draws])
-    assert lent > alone + 0.2
 
 
 def test_windows_are_the_last_periods_together():
@@ -381,15 +366,6 @@ def test_windows_go_on_from_a_state_whatever_rows_are_left(kept):
     state = watched(frame.filter(pl.col("week") < 14), window=3, details=True)
     later = watched(frame.filter(pl.col("week") >= kept), window=3, state=state, details=True)
     assert_frame_equal(later, expected, rel_tol=1e-9)
-
-
-def test_a_window_without_all_its_rows_is_an_error():
-    state = watched(rows().filter(pl.col("week") < 14), window=3, details=True)
-    new = rows().filter(pl.col("week") >= 13)
-    with pytest.raises(DataError, match="window=3 needs the rows of 12"):
-        watched(new, window=3, state=state)
-    with pytest.raises(DataError, match="window=3 needs the rows of 12"):
-        watched(new.lazy(), window=3, state=state).collect()
 
 
 def test_a_segment_that_is_new_has_periods_of_its_own():
