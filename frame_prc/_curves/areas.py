@@ -125,10 +125,7 @@ def has_area(col: Col, method: Method, *, calibrated: bool) -> Any:
 
 
 def chance_in_range(col: Col, recall_range: tuple[float, float], *, calibrated: bool) -> Any:
-    """Return the step area of a random order, whose precision is the prevalence at every recall.
-
-    It is 0 beyond ``reach``, the rows that are retrieved at the lowest score.
-    """
+    """Return the step area of a random order: the prevalence at each recall that rows reach."""
     low, high = recall_range
     prevalence = col(REFERENCE) if calibrated else col("n_pos") / col("n")
     covered = (col("reach") / col("n")).clip(upper_bound=high) - low
@@ -421,8 +418,7 @@ def _with_expected_step(grown: pl.LazyFrame, most: int) -> pl.LazyFrame:
     """Cut the tie that does not fit to the rows that do, of which any are equally likely.
 
     Their number of positives h is hypergeometric (McSherry & Najork 2008), and the step adds the
-    mean of ``h / P * (tp_a + h) / most``: its counts become those of a step that does, with the
-    mean h.
+    mean of ``h / P * (tp_a + h) / most``: its counts become those of such a step of mean h.
     """
     before = _TP_A + _FP_A
     rows, hits, fits = _TP + _FP - before, _TP - _TP_A, most - before

@@ -132,8 +132,7 @@ class Engine:
     def _fail_if(self, frame: Frame, problem: Frame) -> Frame:
         """Fail if the only row of another frame has a text in ``problem``.
 
-        It is joined to each row, so that a part fails too, and added to the result, which may be
-        empty.
+        It is joined to each row, so that a part fails too, and added to what may be empty.
         """
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 

@@ -275,8 +275,7 @@ def _through_segments(joined: Frame, counted: Counted, *, places: bool) -> Frame
 def _through_ranges(name: str, here: str, counted: Counted) -> nw.Expr:
     """Add the total of the ranges above to a running sum inside its range.
 
-    So that sums of floats never fall, they stay at or below the one that the next range begins
-    with.
+    So that sums of floats never fall, they stay at or below the one at which the next begins.
     """
     running_sum, reached = nw.col(name), nw.col(f"{name}_reached")
     added = (running_sum + nw.col(f"{name}_above").fill_null(0)).cast(counted.amount)

@@ -144,7 +144,6 @@ def _gamma_terms(a: float, x: float) -> Iterator[tuple[float, float]]:
 
 
 def _fraction(terms: Iterator[tuple[float, float]]) -> float:
-    """Return a continued fraction ``b0 + a1 / (b1 + a2 / (b2 + ...))``."""
     value = next(terms)[1] or _TINY
     c, d = value, 0.0
     for numerator, denominator in terms:

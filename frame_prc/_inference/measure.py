@@ -182,7 +182,6 @@ class Measure(ABC):
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share of rows at a threshold."""
         return False
 
     @property

@@ -137,7 +137,6 @@ def sampled_scores(rows: Rows, size: int) -> list[pl.Series]:
 
 
 def sorted_as_they_are(frame: pl.LazyFrame, segments: Segments, key: RankKey) -> OrderedRows | None:
-    """Return the sorted keys of a frame of these, which tell all scores."""
     keys = sorted_keys(pl.concat([frame, *extra_rows(segments, key)]))["rank_key"]
     # Only rows that the checks refuse have no key.
     return None if keys.has_nulls() else OrderedRows(key, keys, pl.DataFrame(), segments)
@@ -175,10 +174,7 @@ def sorted_with_rows(
 def of_segments(
     ordered: OrderedRows, first: int, segments: Segments, rows_before: int
 ) -> OrderedRows:
-    """Return the sorted keys of ``segments``, the ``first`` and those after it, numbered anew.
-
-    They are the segments of rows that follow ``rows_before`` others; no column is carried.
-    """
+    """Return the sorted keys of ``segments`` from the ``first`` on, and of their rows, from 0."""
     key = replace(ordered.key, last_segment=segments.count)
     opening = ordered.opening[first : first + segments.count + 1]
     keys = ordered.keys[opening[0] : opening[-1] + 1].to_frame()

@@ -104,7 +104,6 @@ def _names(found: Evaluation, models: pl.Series) -> pl.Series:
 
 
 def _in_order_given(found: Evaluation, rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the names of the models, and their places in the order given."""
     place = rows["model"].replace_strict({name: i for i, name in enumerate(found.models)})
     return rows.with_columns(name=_names(found, rows["model"]), place=place)
 

@@ -226,7 +226,6 @@ def _class_hints(
 
 
 def _label_check(column: Column, label: object, positive: pl.Expr) -> Check:
-    """Return the check that ``pos_label=`` occurs, unless no truth is known."""
     truth = without_nan(pl.col("truth"), column.dtype)
     # Values are only gathered where the label is absent: the common case stays cheap.
     absent = truth.is_not_null() & ~positive.any()

@@ -76,7 +76,6 @@ class Rows(Execution):
         return cast("ResultT", self.kept[name][1])
 
     def kept_before(self, what: Hashable) -> Any:
-        """Return what was made of these rows before, if anything was."""
         return (self.kept or {}).get(self._name(what), (None, None))[1]
 
     def _name(self, what: Hashable) -> tuple[Hashable, ...]:
@@ -215,7 +214,6 @@ class Rows(Execution):
         return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
 
     def dropped(self) -> pl.LazyFrame:
-        """Return how many rows of each segment are dropped."""
         if self.elsewhere is not None:
             found: pl.LazyFrame = self.elsewhere.dropped(self)
             return found

@@ -289,8 +289,7 @@ def _difference_of(values: Sequence[float], comparison: Comparison) -> Differenc
 def _adjusted_limits(p_adjusted: pl.Expr, comparison: Comparison) -> pl.Expr:
     """Return limits that exclude 0 where the adjusted p-value is below ``1 - level``.
 
-    Their level is ``1 - alpha * p / p_adjusted``: p rejects there where p_adjusted rejects at
-    alpha.
+    Their level is ``1 - alpha * p / p_adjusted``: p rejects there where the other does at alpha.
     """
     p = pl.col("p_value")
     share = pl.when(p > 0).then(p / p_adjusted).otherwise(1 / p.count())

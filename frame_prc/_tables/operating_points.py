@@ -353,8 +353,7 @@ _NEVER = 2**32 - 1  # the step of rows that no threshold retrieves
 def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the sums of each cluster, or of all rows, at each threshold.
 
-    The thresholds of a segment are steps: a row is retrieved at the first that reaches it and
-    later.
+    The thresholds of a segment are steps: a row is retrieved from the first that reaches it on.
     """
     unit = _unit(ranking.rows)
     at, steps, placed = _in_steps(points, ranking)

@@ -89,7 +89,6 @@ ALIASES = vars(specs) | vars(chart_options) | vars(report_options)
 
 
 def _option_of(annotation: str) -> Option:
-    """Return the option of a type, from the types and the words in it."""
     tokens = _tokens(annotation)
     shown = [_METAVARS.get(one, one) for one in tokens if one in _METAVARS or one not in _TYPES]
     if tokens[0] == "bool":
@@ -113,7 +112,6 @@ def _tokens(annotation: str) -> list[str]:
 
 
 def _words(kind: Any) -> list[str]:
-    """Return the words of a type, and the names of other types."""
     if kind is NoneType:
         return ["none"]
     parts = [[one] if isinstance(one, str) else _words(one) for one in get_args(kind)]

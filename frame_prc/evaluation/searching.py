@@ -256,7 +256,6 @@ class SearchVerbs(Evaluated[FrameT]):
         return self._table(table, details=details)
 
     def _share_of_first(self, key: str, first: int) -> float | None:
-        """Return the share of positives in the first periods, of rows in memory."""
         rows = self._rows()
         if not rows.in_memory or key not in rows.columns.result_keys:
             return None
