@@ -217,8 +217,8 @@ def _of_all(rows: Rows, place: int, stacked: Rows) -> Ranking | None:
     """Return a model's share of the rows of all models, if these were ranked before."""
     stacked = below_each_other(stacked)
     whole: Ranking | None = stacked.kept_before(_PLAIN)
-    # Rows that are left out differ between models.
-    if whole is None or rows.usable is not None or rows.height is None:
+    # Rows that are left out differ between models, and weights would need their squares.
+    if whole is None or whole.carried or rows.usable is not None or rows.height is None:
         return None
     ordered = whole.ordered
     if ordered is None or not ordered.key.row_bits:

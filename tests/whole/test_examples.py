@@ -71,11 +71,11 @@ def test_grouped_evaluation_has_a_row_per_carrier(tmp_path):
     optional.require_module("altair")
     printed = run(sys.executable, EXAMPLES / "grouped_evaluation.py", cwd=tmp_path)
     names, _, _, *rows = table_rows(printed)
-    assert names[:5] == ("carrier", "n", "n_pos", "average_precision", "ci_low")
+    assert names[:5] == ("carrier", "n", "n_pos", "lift", "average_precision")
     assert sorted(row[0] for row in rows) == CARRIERS
-    areas = [float(row[3]) for row in rows]
+    areas = [float(row[4]) for row in rows]
     assert areas == sorted(areas, reverse=True)
-    assert ("DL", "24351", "2812", "0.32338") in [row[:4] for row in rows]
+    assert ("DL", "24351", "2812", "0.32338") in [(*row[:3], row[4]) for row in rows]
     assert_is_picture(tmp_path / "out" / "grouped_evaluation.png")
 
 
