@@ -251,10 +251,6 @@ class RankKey:
     def later(self, slots: pl.Expr) -> pl.Expr:
         return (_KEY + slots.cast(self.dtype) * self._int(2 * self.class_size)).alias("rank_key")
 
-    def earlier(self, segments: int, rows: int) -> pl.Expr:
-        """Return the rank key with lower numbers of segments and rows."""
-        return (_KEY - self._int(segments * self._segment_size + rows)).alias("rank_key")
-
     def row(self) -> pl.Expr:
         return (_KEY & self._int(self.class_size - 1)).cast(pl.UInt32).alias("row")
 

@@ -23,7 +23,7 @@ from frame_prc._request.specs import Calibration, IntoColumn
 from frame_prc._request.values import Bins, threshold_dtype
 from frame_prc._rows.checks import check_of
 from frame_prc._rows.columns import Column, check_numeric, find_column, project
-from frame_prc._rows.rows import DROPPED, Rows, below_each_other, computed
+from frame_prc._rows.rows import DROPPED, Rows, computed
 from frame_prc._rows.rules import COUNT_LIMIT, SUMS, bin_rules, is_improbable
 from frame_prc.exceptions import DataError
 
@@ -145,10 +145,6 @@ class Ranking:
         return join(levelled, self.levels, on="level", how="left", maintain_order="left")
 
 
-# How rows without weights are ranked that are not numbered before.
-_PLAIN = ("ranking", ("squares", False), ("numbered", False), ("clusters", False))
-
-
 def rank(
     rows: Rows,
     bins: Bins | None = None,
@@ -167,7 +163,7 @@ def rank(
         "clusters": clusters,
     }
     make = partial(_rank, rows, bins, **how)
-    return make() if bins is not None else rows.keep(("ranking", *how.items()), make)
+    return make() if bins is not None else rows.keep(("ranking", *how.values()), make)
 
 
 def _rank(
@@ -201,38 +197,6 @@ def _rank(
         return _counted(ranking)
     is_plain = bins is None and levels is None and not clusters
     return _narrowed(ranking) if is_plain and rows.many_in_memory else ranking
-
-
-def rank_model(rows: Rows, place: int, stacked: Rows) -> Ranking:
-    """Return the numbered rows of one of several models, which are ``stacked`` elsewhere."""
-
-    def make() -> Ranking:
-        of_all = _of_all(rows, place, stacked)
-        return rank(rows, squares=True, numbered=True) if of_all is None else of_all
-
-    return rows.keep("ranking of a model", make)
-
-
-def _of_all(rows: Rows, place: int, stacked: Rows) -> Ranking | None:
-    """Return a model's share of the rows of all models, if these were ranked before."""
-    stacked = below_each_other(stacked)
-    whole: Ranking | None = stacked.kept_before(_PLAIN)
-    # Rows that are left out differ between models, and weights would need their squares.
-    if whole is None or whole.carried or rows.usable is not None or rows.height is None:
-        return None
-    ordered = whole.ordered
-    if ordered is None or not ordered.key.row_bits:
-        return None
-    model, *keys = stacked.keys
-    name = list(stacked.columns.request.models)[place]
-    table = whole.segments.table.filter(pl.col(model) == name).collect()
-    first, renamed = table["segment"].item(0), dict(zip(keys, rows.keys, strict=True))
-    own = table.select(pl.col("segment") - first, *keys).rename(renamed)
-    segments = Segments(own.lazy(), own.height, rows.keys)
-    own_order = sorted_rows.of_segments(ordered, first, segments, place * rows.height)
-    key, frame = own_order.key, own_order.frame().lazy()
-    unordered = frame.filter(~key.opens())
-    return Ranking(unordered, segments, key, rows, None, squares=False, sort=lambda: own_order)
 
 
 def _with_cluster_numbers(frame: pl.LazyFrame, column: Column | None) -> pl.LazyFrame:

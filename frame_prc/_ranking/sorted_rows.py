@@ -171,21 +171,6 @@ def sorted_with_rows(
     return OrderedRows(narrow, ordered, values.select(carried).rechunk(), segments, scores)
 
 
-def of_segments(
-    ordered: OrderedRows, first: int, segments: Segments, rows_before: int
-) -> OrderedRows:
-    """Return the sorted keys of ``segments`` from the ``first`` on, and of their rows, from 0."""
-    key = replace(ordered.key, last_segment=segments.count)
-    opening = ordered.opening[first : first + segments.count + 1]
-    keys = ordered.keys[opening[0] : opening[-1] + 1].to_frame()
-    own = keys.lazy().select(key.earlier(first, rows_before)).collect().to_series()
-    extra = pl.concat(extra_rows(segments, key)).collect().to_series()
-    scores = None if ordered.scores is None else ordered.scores[rows_before:]
-    return OrderedRows(
-        key, own.scatter(opening - opening[0], extra), ordered.values, segments, scores
-    )
-
-
 def _with_one_zero(scores: pl.Series, scale: Scale) -> pl.Series:
     """Return scores in one chunk, in which -0.0 is 0.0."""
     may_have_zeros = scores.dtype.is_float() and scale.lowest <= 0

@@ -70,16 +70,10 @@ class Rows(Execution):
         """
         if self.kept is None:
             return make()
-        name = self._name(what)
+        name = (id(self.frame), *self.columns.result_keys, what)
         if name not in self.kept:
             self.kept.setdefault(name, (self.frame, make()))
         return cast("ResultT", self.kept[name][1])
-
-    def kept_before(self, what: Hashable) -> Any:
-        return (self.kept or {}).get(self._name(what), (None, None))[1]
-
-    def _name(self, what: Hashable) -> tuple[Hashable, ...]:
-        return (id(self.frame), *self.columns.result_keys, what)
 
     def keep_table(self, what: Hashable, make: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
         """Return a table that was made of these rows before; kept rows remember what it holds."""
@@ -351,13 +345,6 @@ def _model_rows(
         *([pl.col(THRESHOLD).alias("held")] if columns.threshold is not None else []),
         suspect,
     )
-
-
-def below_each_other(rows: Rows) -> Rows:
-    """Return rows of models with the key of their model, which rows side by side do not have."""
-    columns = rows.columns
-    request = replace(columns.request, side_by_side=False)
-    return replace(rows, columns=replace(columns, request=request))
 
 
 def side_by_side(rows: Rows) -> Rows:

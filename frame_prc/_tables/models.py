@@ -30,7 +30,7 @@ from frame_prc._inference.row_influence import (
     with_influences,
 )
 from frame_prc._lazy import in_order, segment_join
-from frame_prc._ranking.ranking import rank_model
+from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import Rows, of_model, side_by_side
 
@@ -59,10 +59,9 @@ _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance
 
 def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     names, measure = list(rows.columns.request.models), measure_of(comparison.measured)
-    stacked, rows = rows, side_by_side(rows)
+    rows = side_by_side(rows)
     if rows.elsewhere is None:
-        measures = [measure.of_model(name) for name in names]
-        models, sums = _in_polars(stacked, rows, comparison, measures)
+        models, sums = _in_polars(rows, comparison, [measure.of_model(name) for name in names])
     else:
         models, sums = rows.elsewhere.paired(rows, measure)
     if measure.of_decisions:
@@ -88,11 +87,12 @@ def _name(name: str, pair: tuple[int, int]) -> str:
 
 
 def _in_polars(
-    stacked: Rows, rows: Rows, comparison: Comparison, measures: Sequence[Measure]
+    rows: Rows, comparison: Comparison, measures: Sequence[Measure]
 ) -> tuple[list[Estimates], pl.LazyFrame]:
     rows = numbered(rows)
     places = range(len(rows.columns.scores))
-    ranked = [partial(rank_model, of_model(rows, place), place, stacked) for place in places]
+    own = partial(rank, squares=True, numbered=True)
+    ranked = [partial(own, of_model(rows, place)) for place in places]
     models = RowInfluence.of_models(rows.together(ranked), measures)
     estimates = [Estimates(model.ranking, model.measure, model) for model in models]
     return estimates, rows.once(_sums(rows, models, comparison))
