@@ -211,7 +211,7 @@ class SearchVerbs(Evaluated[FrameT]):
         Notes
         -----
         Clusters are to be within periods, and these to vary normally: of quiet series with a few
-        far worse weeks, up to a quarter have an alarm (``examples/guide/statistics.md``).
+        far worse weeks, three in ten have an alarm (``examples/guide/statistics.md``).
 
         Examples
         --------
