@@ -161,32 +161,6 @@ def project(frame: Frame, *columns: str) -> Frame:
     return result
 
 
-# Marks a step of a DuckDB relation that a plan reads more than once.
-_ONCE = "/* once */"
-# How a relation of DuckDB 2 writes such a step, and the names of all steps; earlier ones have none.
-_MARKED = re.compile(rf"NOT (MATERIALIZED \(\nSELECT \* {re.escape(_ONCE)})")
-_STEPS = re.compile(r'"__duckdb_(s\d+)"')
-
-
-def once(frame: Frame) -> Frame:
-    """Return a relation whose rows DuckDB keeps while `with_steps_once` reads them."""
-    return project(frame, f"* {_ONCE}")
-
-
-def with_steps_once(native: Any) -> Any:
-    """Let DuckDB compute the marked steps once, which it would compute again wherever they are."""
-    if not hasattr(native, "sql_query"):
-        return native
-    text, found = _MARKED.subn(r"\1", native.sql_query())
-    if not found:
-        return native
-    try:
-        # Steps of the relation that is asked have the same names.
-        return native.limit(0).query("nothing", _STEPS.sub(r'"once_\1"', text))
-    except class_of("duckdb", "BinderException"):  # of a relation with params= the text is not all
-        return native
-
-
 # What DuckDB and Spark write around a text of ours that a query fails with.
 _RAISED = re.compile(
     r"(?:Invalid Input Error: |\[USER_RAISED_EXCEPTION\] )"

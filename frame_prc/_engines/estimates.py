@@ -2,7 +2,7 @@
 
 The influences of points are added up. With clusters, and for models beside each other, each row is
 a point: Spark distributes rows once, sorts them once for each model, and joins nothing. Where rows
-stream past, their points are joined to them.
+stream past, they are read a second time, and their points joined to them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, effective_numbers, reference_of_models
 from frame_prc._engines import points as engine_points
-from frame_prc._engines.engine import Frame, errors_of_ours, once, project, with_steps_once
+from frame_prc._engines.engine import Frame, errors_of_ours, project
 from frame_prc._engines.rows import Counted, amount_names, by_segment
 from frame_prc._engines.spark_ranges import kept_ranges
 from frame_prc._formulas import exact_sum, harmonic
@@ -296,10 +296,8 @@ def _cells(models: Sequence[Model], cut: Callable[[Counted], Counted]) -> Frame:
     Where rows stream past, those of a segment's last point have all that its points add up to.
     """
     counted, amounts = models[0].counted, amount_names(squares=models[0].counted.squares)
-    streams, rows = engine_points.of_rows(counted), counted.single
-    sums = [*amounts, *(["dropped"] if counted.drops else [])]
-    if streams:
-        rows, models = _numbered(models)
+    streams = engine_points.of_rows(counted)
+    rows, sums = (_numbered(models) if streams else counted.single), [*amounts, "dropped"]
     for one in models:
         rows = _joined(rows, one) if streams else _beside_points(rows, one, cut)
         added = _of_rows(one)
@@ -312,23 +310,18 @@ def _cells(models: Sequence[Model], cut: Callable[[Counted], Counted]) -> Frame:
             own = [nw.col(name).max() for one in models for name in one.alike.values()]
         ends = {} if streams else _ends(models)
         rows = rows.group_by(*counted.keys, "cluster").agg(nw.col(*sums).sum(), *own, **ends)
-    if "dropped" not in sums:
-        rows = rows.with_columns(dropped=nw.lit(0, nw.Int64))
     return reduce(_unpacked, models, rows) if streams else rows
 
 
-def _numbered(models: Sequence[Model]) -> tuple[Frame, list[Model]]:
-    """Return rows with the number of their point in each model, and models of the sorted rows."""
-    rows, found = models[0].counted.single, []
+def _numbered(models: Sequence[Model]) -> Frame:
+    rows = models[0].counted.single
     rows = rows.with_columns(**{one.score: one.score_if_used for one in models})
-    rows = rows if models[0].counted.drops else rows.drop("dropped")
     for one in models:
-        hits, point = _is_thinned(one.counted, one.measures), f"point{one.suffix}"
-        ordered = once(engine_points.in_order(one.counted, rows, hits=hits, score=one.score))
-        own = ordered.with_columns(score=nw.col(one.score))
-        found.append(replace(one, counted=replace(one.counted, ordered=own)))
+        hits = _is_thinned(one.counted, one.measures)
+        ordered = engine_points.in_order(one.counted, rows, hits=hits, score=one.score)
+        point = f"point{one.suffix}"
         rows = engine_points.with_point(ordered, point).select(*rows.columns, point)
-    return rows, found
+    return rows
 
 
 def _joined(rows: Frame, model: Model) -> Frame:
@@ -460,7 +453,7 @@ def collected(counted: Counted, table: Frame) -> pl.DataFrame:
                 "for a verb that reads segments here, a key of another type",
                 "cast it in the engine first, to text or to a number of days",
             )
-    return in_polars(with_steps_once(counted.engine.finished(table, [], [], counted.problem)))
+    return in_polars(counted.engine.finished(table, [], [], counted.problem))
 
 
 def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:

@@ -69,11 +69,10 @@ def with_point(ordered: Frame, name: str) -> Frame:
 
 def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
     """Return a row per point with its running sums, with ``own_scores`` if of ``hits`` only."""
-    keys, ordered = counted.segment, counted.ordered
-    if ordered is None:
-        ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
+    keys = counted.segment
+    ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
     amounts = amount_names(squares=counted.squares)
-    numbers = ["dropped"] if counted.drops else []
+    numbers = ["dropped"] if counted.columns.request.missing == "drop" else []
     if hits:
         numbers.append("own_scores")
         ordered = project(ordered, "*", "CAST(ends AS BIGINT) AS own_scores")

@@ -54,8 +54,7 @@ class Counted:
     ``rows``, which are counted, have ``keys``, ``score`` (null: never retrieved; turned round if
     lower ones are more likely positive), ``pos``, ``neg``, ``dropped``, and maybe squares and
     ``cluster``; ``single`` are those that stand for rows, ``unchecked`` the rows by role, none if
-    scores are binned, ``ordered`` those that are sorted already. ``problem`` has the error of all
-    rows together, as text or null.
+    scores are binned. ``problem`` has the error of all rows together, as text or null.
     """
 
     rows: Frame
@@ -69,7 +68,6 @@ class Counted:
     squares: bool = False
     ranges: Ranges | None = None
     each_row: bool = False
-    ordered: Frame | None = None
 
     @cached_property
     def frame(self) -> Frame:
@@ -90,10 +88,6 @@ class Counted:
     @property
     def ascending(self) -> bool:
         return self.columns.request.ascending
-
-    @property
-    def drops(self) -> bool:
-        return self.columns.request.missing == "drop"
 
     @property
     def amount(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +10,6 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import DataError
-from frame_prc._engines.engine import once, with_steps_once
 from frame_prc._formulas import harmonic
 
 N = 200_000
@@ -62,23 +60,6 @@ def test_rows_keep_their_order_in_several_threads_and_on_disk(rows, verb, option
         found = getattr(frame_prc, verb)(connection.table("stored"), **asked)
         found = found if isinstance(found, pl.DataFrame) else found.pl()
     assert_frame_equal(found, expected, check_row_order=verb != "auc", rel_tol=1e-9)
-
-
-def test_rows_of_clusters_are_sorted_once_unless_their_query_has_parameters(rows):
-    duckdb = require_module("duckdb")
-    few = rows.head(3_000)
-    asked = {"truth": "truth", "score": "old", "by": "segment", "cluster": "cluster", "ci": 0.9}
-    expected = frame_prc.average_precision(few.filter(pl.col("cluster") > 9), **asked)
-    with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE stored AS FROM few WHERE cluster > 9")
-        with_parameter = connection.sql("FROM few WHERE cluster > ?", params=[9])
-        for relation in (connection.table("stored"), with_parameter):
-            found = frame_prc.average_precision(relation, **asked)
-            assert_frame_equal(found, expected, rel_tol=1e-9)
-        step = once(nw.from_native(connection.table("stored")))
-        twice = step.to_native().union(step.filter(nw.col("truth")).to_native())
-        later = int(duckdb.__version__.split(".")[0]) > 1
-        assert ("AS MATERIALIZED" in with_steps_once(twice).sql_query()) == later
 
 
 def test_weights_beside_which_those_of_another_segment_have_no_digits_are_refused(rows):
