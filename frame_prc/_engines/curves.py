@@ -231,7 +231,8 @@ def _auc(engine: Engine, frame: Any, request: Request, given: Any, outputs: Sequ
     }
     sums: dict[str, nw.Expr] = {method: formulas.total(nw.col(method)) for method in spec.methods}
     steps = _steps(counted, spec, calibration).with_columns(**added)
-    sums["reach"] = nw.when(RETRIEVED).then(nw.col("seen")).max().fill_null(0)
+    if given.chance:
+        sums["reach"] = nw.when(RETRIEVED).then(nw.col("seen")).max().fill_null(0)
     totals = rows.by_segment(steps, counted, sums)
     low, high = spec.recall_range or (0.0, 1.0)
     width = high - low if spec.standardised else 1.0
@@ -251,9 +252,9 @@ def _auc(engine: Engine, frame: Any, request: Request, given: Any, outputs: Sequ
     if calibration is not None:
         table = referred(table, counted, calibration)
     if given.chance:
-        defined = areas.has_area(nw.col, "step", calibrated=calibration is not None)
+        has_step = areas.has_area(nw.col, "step", calibrated=calibration is not None)
         share = areas.chance_in_range(nw.col, (low, high), calibrated=calibration is not None)
-        is_known = defined & (nw.col("method") == "step")
+        is_known = has_step & (nw.col("method") == "step")
         value = nw.when(is_known).then((share / width).clip(upper_bound=1.0))
         table = table.with_columns(value.alias(RANDOM))
     return rows.finish_in_order(table, counted, outputs)

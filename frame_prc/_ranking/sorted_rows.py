@@ -216,7 +216,7 @@ def _told_apart(
     return None
 
 
-def shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
+def _shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
     """Return the places of sorted keys that share their slot with the next key."""
     # No frame that holds the keys outlives this: they could not be changed without a copy.
     return ordered.to_frame().lazy().select((~key.ends_tie()).arg_true()).collect().to_series()
@@ -224,7 +224,7 @@ def shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
 
 def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) -> pl.Series:
     """Return the places that share their slot with the next, where it has different scores."""
-    shared = shared_with_next(ordered, key)
+    shared = _shared_with_next(ordered, key)
     keys = ordered.gather(shared)
     score, other = (
         looked_up(scores, key.rows_in(each)) for each in (keys, ordered.gather(shared + 1))

@@ -211,8 +211,8 @@ class Rows(Execution):
         if self.elsewhere is not None:
             found: pl.LazyFrame = self.elsewhere.dropped(self)
             return found
-        number = pl.lit(0, pl.Int64) if self.n_dropped is None else self.n_dropped
-        return aggregated(self.frame, self.keys, number.sum().alias(*DROPPED))
+        assert self.n_dropped is not None  # noqa: S101 - for the type checker
+        return aggregated(self.frame, self.keys, self.n_dropped.sum().alias(*DROPPED))
 
     def by_grouping(self) -> list[Rows]:
         """Return the rows with the keys of each grouping; they are checked once for all."""

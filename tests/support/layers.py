@@ -44,12 +44,12 @@ def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool])
     for i, case in enumerate(kept):
         places = by_case[case]
         quick = [place for place in places if not slow[place]]
+        first = {quick[(turn + i) % len(quick)]} if quick else set()
         others = [place for place in places if slow[place]]
-        all_slow = not quick
-        if quick:
-            found.first.add(quick.pop((turn + i) % len(quick)))
-            others = others or (quick if len(kept) == 1 else [])
-        if others and (case in again or all_slow):
+        if len(kept) == 1 and not others:
+            others = [place for place in quick if place not in first]
+        found.first.update(first)
+        if others and (case in again or not quick):
             found.second.add(others[(turn + i) % len(others)])
     return found
 
