@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc import _execution
-from frame_prc._lazy import cached, left_join, remembered, segment_join
+from frame_prc._lazy import cached, join, left_join, remembered, segment_join
 from frame_prc._rows.rows import Rows
 
 # --- scores as integers ---------------------------------------------------------------------------
@@ -308,6 +308,7 @@ class RankKey:
 # --- segments: every combination of the caller's keys, numbered in key order -------------------
 
 _NUMBER = pl.col("segment")
+_FEW_MODELS = 8  # a row is compared with the name of each
 # Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 _LOWEST_INT64 = -(2**63)
@@ -350,20 +351,21 @@ class KeyRange:
 class Segments:
     """The segments of some rows, with numbers below ``count``, and a table of their keys.
 
-    Without a ``key_range`` a segment's number is its row in the table.
+    A ``number`` tells that of a row without a join; a ``key_range`` also tells the key by number.
     """
 
     table: pl.LazyFrame
     count: int
     keys: list[str]
     key_range: KeyRange | None = None
+    number: pl.Expr | None = None
 
     def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
         """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
         if not self.keys:
             return frame.with_columns(segment=pl.lit(0, dtype=pl.Int64))
-        if self.key_range is not None:
-            return frame.with_columns(segment=self.key_range.number())
+        if self.number is not None:
+            return frame.with_columns(segment=self.number)
         numbers = self.table.select("segment", *self.keys)
         return left_join(frame, numbers, self.keys, in_order=in_order)
 
@@ -402,13 +404,42 @@ def find_segments(rows: Rows, limit: int) -> Segments:
             table = rows.once(_distinct(rows, counts).with_columns(segment=key_range.number()))
         else:
             table = numbers.to_frame().lazy().with_columns(key_range.key())
-        return Segments(table, key_range.size, rows.keys, key_range)
+        return Segments(table, key_range.size, rows.keys, key_range, key_range.number())
+    of_models = None if counts else _of_few_models(rows, limit)
+    if of_models is not None:
+        return of_models
     keys = _distinct(rows, counts)
     if rows.values is None:
         return Segments(cached(_numbered(keys, limit)), limit, rows.keys)
     # Polars loses nulls in a left join with structs of several chunks.
-    found = _numbered(keys, limit).collect().rechunk()
-    return Segments(found.lazy(), found.height, rows.keys)
+    kept = _numbered(keys, limit).collect().rechunk()
+    return Segments(kept.lazy(), kept.height, rows.keys)
+
+
+def _of_few_models(rows: Rows, limit: int) -> Segments | None:
+    """Return the segments of a few models in memory, if integers tell them: a join takes longer."""
+    columns, dtypes = rows.columns, [*rows.columns.key_dtypes.values()]
+    models = sorted(name for name in columns.request.models if name is not None)
+    of_models = columns.several_models and columns.model is None
+    if not of_models or rows.values is None or len(models) > _FEW_MODELS or len(dtypes) > 1:
+        return None
+    own, size, table = pl.lit(0), 1, pl.LazyFrame({"segment": [0]})
+    if dtypes:
+        key_range = range_of(dtypes[0], rows.values["by_0"])
+        numbers = None if key_range is None else numbers_in_memory(rows, key_range)
+        if key_range is None or numbers is None:
+            return None
+        own, size = key_range.number("key_1"), key_range.size
+        table = numbers.to_frame().lazy().with_columns(key_range.key("key_1"))
+    if size * len(models) > limit:
+        return None
+    names = pl.DataFrame({"key_0": models}).with_row_index("place").lazy()
+    place: pl.Expr = pl.lit(0, pl.Int64)
+    for number, name in enumerate(models):
+        place = pl.when(pl.col("key_0") == name).then(number).otherwise(place)
+    numbered = join(names, table, how="cross", maintain_order="left_right")
+    table = numbered.select(_NUMBER + pl.col("place") * size, *rows.keys)
+    return Segments(cached(table), size * len(models), rows.keys, number=place * size + own)
 
 
 def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
