@@ -18,7 +18,7 @@ from frame_prc._inference.measure import Measure
 from frame_prc._lazy import aggregated, beside, cached, in_order
 from frame_prc._ranking.keys import KeyRange, range_of
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.sorted_rows import gathered, group_totals
+from frame_prc._ranking.sorted_rows import gathered, group_totals, put
 from frame_prc._rows.rows import Rows, units_of
 from frame_prc._rows.rules import SQUARES, SUMS
 
@@ -89,7 +89,7 @@ class RowInfluence:
         if self.ranking.rows.many_in_memory:
             found = ranked.collect()
             row = found["row"].fill_null(0)  # only rows that the checks refuse have none
-            return pl.LazyFrame([(one * 0).scatter(row, one) for one in found[names]])
+            return pl.LazyFrame([put(one, row) for one in found[names]])
         # A sort of integers that hold both the number of a row and its place in the ranking is
         # faster than one of two columns.
         number, ranked_at = pl.col("row").cast(pl.UInt64), pl.int_range(pl.len(), dtype=pl.UInt64)

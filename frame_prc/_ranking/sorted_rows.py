@@ -375,6 +375,17 @@ def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
     return pl.Series(values.name, found, dtype=values.dtype)
 
 
+def put(values: pl.Series, places: pl.Series) -> pl.Series:
+    """Return values of which each is at its place, the inverse of :func:`looked_up`."""
+    if not (has_numpy() and _is_plain(values)):
+        return (values * 0).scatter(places, values)
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    found = np.zeros(len(values), values.to_numpy().dtype)
+    found[places.to_numpy()] = values.to_numpy()
+    return pl.Series(values.name, found, dtype=values.dtype)
+
+
 def _looked_up_by_polars(values: pl.Series, places: pl.Series) -> pl.Series:
     if places.is_empty():
         return values.clear()
