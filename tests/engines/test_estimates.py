@@ -78,17 +78,23 @@ MEANS = [
 ]
 
 
+SLOW = ["Spark in ranges", *engine_kinds.IBIS[:2]]
+
+
 def in_turns(calls, every=ROLES):
-    """Return each call with two opposite roles: with one in the first layer, the other later.
+    """Return each call in DuckDB, and with the opposite roles in one of the slow engines.
 
     So each has weights and none, and clusters and none.
     """
-    turns = [(call, i % len(every)) for i, call in enumerate(calls)]
-    first = [pytest.param(*call, every[turn]) for call, turn in turns]
+    turns = [(call, i % len(every), SLOW[i % len(SLOW)]) for i, call in enumerate(calls)]
+    first = [pytest.param("DuckDB", *call, every[turn]) for call, turn, _ in turns]
     later = [
-        pytest.param(*call, every[-1 - turn], marks=pytest.mark.thorough) for call, turn in turns
+        pytest.param(slow, *call, every[-1 - turn], marks=pytest.mark.thorough)
+        for call, turn, slow in turns
     ]
-    return first + later
+    return pytest.mark.parametrize(
+        ("kind", "verb", "options", "roles"), first + later, ids=_id, indirect=["kind"]
+    )
 
 
 def _id(value):
@@ -102,12 +108,13 @@ def assert_near(kind, verb, df, **options):
     assert_frame_equal(found, call(kind.stores(df), "truth", **options), **NEAR)
 
 
-@pytest.mark.parametrize(("verb", "options", "roles"), in_turns(CALLS), ids=_id)
+@in_turns(CALLS)
 def test_what_rests_on_estimates_is_that_of_polars(kind, verb, options, roles):
     shown = {} if verb in ("summary", "sample_size") else {"details": True}
     assert_near(kind, verb, MODELS, **options, **roles, **shown)
 
 
+@engine_kinds.on_engines("DuckDB", "Ibis on PostgreSQL")  # Spark takes a minute and a half
 def test_few_heavy_rows_are_those_of_polars(kind):
     heavy = pl.when(pl.int_range(_N) % 125 == 0).then(50.0).otherwise("weight")
     df = MODELS.with_columns(heavy=heavy)
@@ -120,7 +127,7 @@ def test_few_heavy_rows_are_those_of_polars(kind):
     assert "few_positives" in found["status"]
 
 
-@pytest.mark.parametrize(("verb", "options", "roles"), in_turns(MEANS, ROLES[:2]), ids=_id)
+@in_turns(MEANS, ROLES[:2])
 def test_means_over_segments_are_those_of_polars(kind, verb, options, roles):
     assert_near(kind, verb, MODELS, **options, **roles, details=True)
 

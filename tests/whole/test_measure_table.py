@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from measure_table import BEGIN, CELLS, END, NAMES, PAGE, YES, reason
 
 
+@pytest.mark.thorough
 def test_each_cell_of_the_table_is_as_it_says():
     page = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
     every, _, some = page.partition("\n\n|")
