@@ -77,24 +77,18 @@ def test_over_many_draws_the_weights_add_up_to_all_rows():
 
 def test_the_area_of_the_sample_is_that_of_all_rows_within_its_interval():
     # Of 40 populations; an even sample of 100 rows has 5 positives, and twice the error.
-    areas = []
-    for seed in range(40):
-        df = rows(4000, seed).with_columns(truth=pl.col("truth") & (pl.col("case") % 2 == 0))
-        [whole] = df.prc.average_precision("truth", "score")["average_precision"]
-        for of, weight in (
-            (frame_prc.sample_to_label(df, "score", 100), "weight"),
-            (df[:100], None),
-        ):
-            roles = {"truth": "truth", "score": "score", "weight": weight, "ci": 0.95}
-            [row] = of.prc.average_precision(**roles).iter_rows(named=True)
-            areas.append((weight is not None, row["average_precision"] - whole, row, whole))
-    weighted, even = (
-        [one for one in areas if one[0] == is_weighted] for is_weighted in (True, False)
-    )
-    errors = [np.sqrt(np.mean([one[1] ** 2 for one in of])) for of in (weighted, even)]
+    even_cases = pl.col("truth") & (pl.col("case") % 2 == 0)
+    populations = [rows(4000, seed).with_columns(truth=even_cases, of=seed) for seed in range(40)]
+    asked = {"truth": "truth", "score": "score", "by": "of"}
+    whole = frame_prc.average_precision(pl.concat(populations), **asked)["average_precision"]
+    drawn = pl.concat(frame_prc.sample_to_label(df, "score", 100) for df in populations)
+    first = pl.concat(df[:100] for df in populations)
+    weighted = drawn.prc.average_precision(**asked, weight="weight", ci=0.95)
+    even = first.prc.average_precision(**asked)
+    errors = [((of["average_precision"] - whole) ** 2).mean() ** 0.5 for of in (weighted, even)]
     assert errors[0] < 0.6 * errors[1]
-    covered = [row["ci_low"] <= whole <= row["ci_high"] for _, _, row, whole in weighted]
-    assert np.mean(covered) > 0.92
+    covered = (weighted["ci_low"] <= whole) & (whole <= weighted["ci_high"])
+    assert covered.mean() > 0.92
 
 
 @every_kind
