@@ -64,7 +64,7 @@ def every_error_reads_well():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Look for no garbage among 15,000 tests, here and ever after: a fifth of collecting them."""
+    """Look for no garbage among the tests, here and ever after: a fifth of collecting them."""
     gc.disable()
     try:
         return (yield)
