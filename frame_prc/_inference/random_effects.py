@@ -18,6 +18,9 @@ from frame_prc._inference.resamples import Floats, Integers
 _GRID = 200  # values of tau
 _MOST_DRAWS, _FEWEST_DRAWS, _CELLS = 4000, 400, 10_000_000
 _ROWS_OF_OTHERS = 20
+# By simulation the variance of the logit of an average precision is larger than its estimate, by 5
+# over the number of rows.
+_ROWS_SHORT = 5
 
 
 class Shrunk(NamedTuple):
@@ -28,7 +31,14 @@ class Shrunk(NamedTuple):
     shares: Floats
 
 
-def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool = True) -> Shrunk:
+def shrunk(
+    estimates: Floats,
+    variances: Floats,
+    rows: Floats,
+    *,
+    of_hits: bool = True,
+    of_precision: bool = True,
+) -> Shrunk:
     """Return draws of the true values of segments, always the same ones.
 
     With flat priors of mu and tau, and ``s_i = v_i + tau^2`` (Gelman et al., Bayesian Data
@@ -44,7 +54,11 @@ def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool 
     end = 0.5 / (rows + 1) if of_hits else np.zeros_like(rows)
     inside = np.clip(estimates, end, 1 - end)
     y = np.log(inside) - np.log1p(-inside)
-    v = _smoothed(variances / (inside * (1 - inside)) ** 2, rows)
+    of_logits = variances / (inside * (1 - inside)) ** 2
+    of_row = float(np.median((of_logits * rows)[of_logits > 0]))
+    v = _leaning(of_logits, of_row, rows, _ROWS_OF_OTHERS)
+    if of_precision:
+        v *= 1 + _ROWS_SHORT / rows
     draws = int(np.clip(_CELLS // len(y), _FEWEST_DRAWS, _MOST_DRAWS))
     tau, mu, precision = _draws_of_spread(y, v, draws, random)
     mu += random.standard_normal(mu.shape) / np.sqrt(precision)
@@ -56,14 +70,13 @@ def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool 
     return Shrunk(1 / (1 + np.exp(-theta[:, own])), places[:, own], share.mean(axis=0)[own])
 
 
-def _smoothed(variances: Floats, rows: Floats) -> Floats:
-    """Return variances of logits that lean on those of the other segments where rows are few."""
-    known = variances > 0
-    of_others = np.median((variances * rows)[known]) / rows
-    own = np.where(known, variances, of_others)
-    weight = rows / (rows + _ROWS_OF_OTHERS)
-    smoothed: Floats = np.exp(weight * np.log(own) + (1 - weight) * np.log(of_others))
-    return smoothed
+def _leaning(own: Floats, of_row: float, rows: Floats, few: int) -> Floats:
+    """Return variances of logits that lean on that of a usual row where rows are few."""
+    usual = of_row / rows
+    own = np.where(np.isfinite(own) & (own > 0), own, usual)
+    weight = rows / (rows + few)
+    leaning: Floats = np.exp(weight * np.log(own) + (1 - weight) * np.log(usual))
+    return leaning
 
 
 def _draws_of_spread(
@@ -87,8 +100,6 @@ _DRAWS = 20_000
 _DRAWN = 0.01  # the least error whose bounds are drawn
 _ROWS_OF_REFERENCE = 200
 _ROUNDING = 1e-9
-# By simulation the variance of a logit is larger than its estimate, by 5 over the number of rows.
-_ROWS_SHORT = 5
 _LEAST = 2  # periods of a reference
 _LEAST_DEGREES = 7  # with fewer, nothing would be an alarm
 _LEAST_TAIL = 1e-14
@@ -120,11 +131,9 @@ class Series:
     def _known(self) -> Floats:
         """Variances that lean on those of the rows of the reference, where rows are few."""
         own, reference = self.variances, self.reference
-        usual = np.nanmean(own[reference] * self.rows[reference]) / self.rows
-        weight = self.rows / (self.rows + _ROWS_OF_REFERENCE)
-        leaning = np.exp(weight * np.log(own) + (1 - weight) * np.log(usual))
-        found = np.where(np.isfinite(own) & (own > 0), leaning, usual)
-        inflated: Floats = found * (1 + _ROWS_SHORT / self.rows)
+        of_row = float(np.nanmean(own[reference] * self.rows[reference]))
+        leaning = _leaning(own, of_row, self.rows, _ROWS_OF_REFERENCE)
+        inflated: Floats = leaning * (1 + _ROWS_SHORT / self.rows)
         return inflated
 
     @property
