@@ -102,11 +102,18 @@ _ROWS_OF_REFERENCE = 200
 _ROUNDING = 1e-9
 _LEAST = 2  # periods of a reference
 _LEAST_DEGREES = 7  # with fewer, nothing would be an alarm
+_LEAST_DISPERSION = 0.7
 _LEAST_TAIL = 1e-14
 
 
 class Spread(NamedTuple):
-    tau: float
+    """How much periods vary, as a multiple of their variance by sampling, and how well it is known.
+
+    By chance a few periods vary less than rows let them. With at least 1 a watch of equal periods
+    would give no false alarms at all, and find half as many small drops.
+    """
+
+    dispersion: float
     degrees: float
 
 
@@ -170,7 +177,7 @@ class Series:
     @property
     def _weights(self) -> Floats:
         used = np.isfinite(self.logits[self.reference])
-        weights: Floats = 1 / (self._known[self.reference][used] + self._spread.tau**2)
+        weights: Floats = 1 / self._total[self.reference][used]
         return weights
 
     @property
@@ -193,19 +200,21 @@ class Series:
     def watched(self) -> _Paths:
         used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
-        variances = self._known[used] + self._tau2[used]
-        return _Paths(variances, self._variance, self.sides, shares, self.degrees)
+        return _Paths(self._total[used], self._variance, self.sides, shares, self.degrees)
 
     @property
     def _used(self) -> Integers:
         return np.flatnonzero(np.isfinite(self.logits[self.first :])) + self.first
 
     @cached_property
-    def _tau2(self) -> Floats:
-        """How much what is evaluated at each period varies beyond sampling: short windows more."""
+    def _total(self) -> Floats:
+        """How much what is evaluated at each period varies: short windows beyond sampling more."""
         after = np.arange(len(self.logits)) - self.first + 1
         length = np.where(after > 0, np.minimum(after, self.window), self.window)
-        found: Floats = self._spread.tau**2 * self.window / length
+        _, scale, degrees = self.own_spread
+        beyond = max(self._spread.dispersion - 1, 0.0) * degrees / scale
+        within = min(self._spread.dispersion, 1.0) * self._known
+        found: Floats = within + beyond * self.window / length
         return found
 
     def _shared(self, place: int) -> Floats:
@@ -230,7 +239,7 @@ class Series:
         return places[look + 1 - lengths[int(np.argmax(paths.sizes(found)))]]
 
     def deviation(self, place: int) -> float:
-        return float(np.sqrt(self._known[place] + self._tau2[place] + self._variance))
+        return float(np.sqrt(self._total[place] + self._variance))
 
     def alone(self) -> list[tuple[int, float]]:
         places, differences = self.differences()
@@ -253,10 +262,8 @@ class Series:
         """Return how many looks find a drop from the first on, in the median; or none."""
         if self.window > 1:
             return None
-        if len(self.watched.variances):
-            usual = np.median(self.watched.variances)
-        else:
-            usual = np.nanmedian(self._known[self.reference]) + self._spread.tau**2
+        watched = self.watched.variances
+        usual = np.median(watched) if len(watched) else np.nanmedian(self._total[self.reference])
         usual_periods = np.full(looks, usual)
         paths = _Paths(usual_periods, self._variance, self.sides, None, self.degrees)
         bounds = paths.bounds(error, looks, (), looks)
@@ -270,23 +277,24 @@ class Series:
 
 
 def spreads(series: Sequence[Series]) -> list[Spread]:
-    """Return how much the periods of each of several segments vary: by tau, around the reference.
+    """Return how much the periods of each of several segments vary around the reference.
 
     Segments lend each other degrees of freedom, as many as their spreads are alike (Smyth 2004, doi
     10.2202/1544-6115.1027); what their logarithms vary by is enlarged, as segments are few.
     """
     q, c, own = np.array([one.own_spread for one in series]).T
-    of_all = max(0.0, (q - own).sum() / c.sum())
-    usual, lent = of_all + own / c, 0.0
+    within = own / c
+    beyond = max(0.0, (q - own).sum() / c.sum())
+    usual, lent = min(q.sum() / own.sum(), 1.0) * within + beyond, 0.0
     if len(series) > 1:
         logs = np.log(np.maximum(q / c / usual, _ROUNDING))
         enlarged = logs.var(ddof=1) * (len(series) + 1) / (len(series) - 1)
         extra = enlarged - float(np.mean(2 / own + 2 / own**2))  # what chi-square varies by
         most = max(_degrees_of_all(series, own) - own.mean(), 0.0)
         lent = min(most, (1 + np.sqrt(1 + 2 * extra)) / extra) if extra > 0 else most
-    squares = (lent * usual + own * (q / c)) / (lent + own) - own / c
-    taus = np.sqrt(np.maximum(squares, 0.0))
-    return [Spread(*map(float, one)) for one in zip(taus, lent + own, strict=True)]
+    of_both = (lent * usual + own * (q / c)) / (lent + own) / within
+    dispersions = np.maximum(of_both, _LEAST_DISPERSION)
+    return [Spread(*map(float, one)) for one in zip(dispersions, lent + own, strict=True)]
 
 
 def _degrees_of_all(series: Sequence[Series], own: Floats) -> float:

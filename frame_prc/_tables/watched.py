@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # What a later call needs: the logit of a period and its variance, how much periods vary, the bound
 # of a look, and the segment's error.
-_SPREAD = ("tau", "tau_degrees")
+_SPREAD = ("dispersion", "degrees")
 _OF_EARLIER = (*_SPREAD, "bound", "error")
 _STATE = ("logit", "variance", "n_effective", *_OF_EARLIER)
 _NUMBERS = ("reference", "limit", "z", "delay")
@@ -360,7 +360,7 @@ def _lend(watches: Sequence[_Watch]) -> None:
     found = spreads([watch.series for watch in watches]) if watches else []
     for watch, spread in zip(watches, found, strict=True):
         later = watch.rows[watch.asked.first :]
-        known = [row for row in later if row["tau"] is not None][:1]
+        known = [row for row in later if row["dispersion"] is not None][:1]
         kept = Spread(*(known[0][name] for name in _SPREAD)) if known else spread
         watch.series = replace(watch.series, spread=kept)
         for row in later:

@@ -271,7 +271,7 @@ COLUMNS = {
     "n_few": "segments whose own status is not ``ok``",
     "q": "Cochran's Q",
     "i_squared": "the share of the variation that is not sampling, from 0 to 1",
-    "tau": "the standard deviation of true values (DerSimonian & Laird 1986), of periods as logits",
+    "tau": "the standard deviation of true values (DerSimonian & Laird 1986)",
     "tau_low, tau_high": "its interval, the Q-profile (Viechtbauer 2007)",
     "test": '``"permutation"``, ``"q"``, or ``"f"``: the F test, for clusters across segments',
     # Single segments, and how many rows tell.
@@ -292,7 +292,8 @@ COLUMNS = {
     "n_periods": "over how many periods the largest difference is",
     "z": "that difference in standard deviations",
     "delay": "the median number of looks that find a fall of 0.05, if most do",
-    "logit, variance, tau_degrees, bound, error, plan": "what ``state`` needs",
+    "dispersion": "the variance of periods over that by their rows, at least 0.7",
+    "logit, variance, degrees, bound, error, plan": "what ``state`` needs",
     # Lines and classes.
     "label": "the class",
     "truth": "whether the row is of the class",

@@ -197,9 +197,9 @@ class SearchVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``n_pos`` (of another ``measure`` its name), ``value, reference, limit,
             conclusion, since, status``, with ``missing="drop"`` also ``n_dropped``, and with
-            ``details`` ``measure, n, n_pos, n_periods, z, delay, n_effective, tau`` and ``logit,
-            variance, tau_degrees, bound, error, plan``. The reference is the weighted mean of the
-            first periods. What is compared is values less their bias, with which reference and
+            ``details`` ``measure, n, n_pos, n_periods, z, delay, n_effective, dispersion`` and
+            ``logit, variance, degrees, bound, error, plan``. The reference is the weighted mean of
+            the first periods. What is compared is values less their bias, with which reference and
             limit are shown. An alarm may be of the mean of the last 2, 4, 8 ... periods. After
             ``delay`` looks half of all drops by 0.05 are found. The conclusion is ``"reference",
             "quiet", "alarm"``, ``"undecided"`` of a period that could hardly be an alarm by itself
@@ -231,10 +231,10 @@ class SearchVerbs(Evaluated[FrameT]):
         │ ---  ┆ ---   ┆ ---      ┆ ---       ┆ ---      ┆ ---        ┆ ---   ┆ ---    │
         │ i64  ┆ i64   ┆ f64      ┆ f64       ┆ f64      ┆ str        ┆ i64   ┆ str    │
         ╞══════╪═══════╪══════════╪═══════════╪══════════╪════════════╪═══════╪════════╡
-        │ 6    ┆ 146   ┆ 0.836212 ┆ 0.836489  ┆ 0.714597 ┆ quiet      ┆ null  ┆ ok     │
-        │ 7    ┆ 145   ┆ 0.826174 ┆ 0.836489  ┆ 0.712033 ┆ quiet      ┆ null  ┆ ok     │
-        │ 8    ┆ 146   ┆ 0.385554 ┆ 0.836489  ┆ 0.728826 ┆ alarm      ┆ 8     ┆ ok     │
-        │ 9    ┆ 145   ┆ 0.362192 ┆ 0.836489  ┆ 0.730443 ┆ alarm      ┆ 8     ┆ ok     │
+        │ 6    ┆ 146   ┆ 0.836212 ┆ 0.836489  ┆ 0.73778  ┆ quiet      ┆ null  ┆ ok     │
+        │ 7    ┆ 145   ┆ 0.826174 ┆ 0.836489  ┆ 0.735751 ┆ quiet      ┆ null  ┆ ok     │
+        │ 8    ┆ 146   ┆ 0.385554 ┆ 0.836489  ┆ 0.750389 ┆ alarm      ┆ 8     ┆ ok     │
+        │ 9    ┆ 145   ┆ 0.362192 ┆ 0.836489  ┆ 0.75216  ┆ alarm      ┆ 8     ┆ ok     │
         └──────┴───────┴──────────┴───────────┴──────────┴────────────┴───────┴────────┘
         """
         from frame_prc._tables.watched import Watched

@@ -146,6 +146,7 @@ def mean_of_segments(cell: Cell) -> dict[str, object]:
     table = pl.concat(found)
     return cell.about | {
         "mean AP": round(table["average_precision"].mean(), 3),
+        "status": table["status"].mode()[0],
         "covers": _rate(table, pl.lit(cell.area).is_between("ci_low", "ci_high")),
         "above": _rate(table, pl.col("ci_low") > cell.area),
         "width": table.select((pl.col("ci_high") - pl.col("ci_low")).mean().round(3)).item(),
@@ -217,4 +218,5 @@ def means() -> Iterator[Cell]:
     yield Cell(20, 20, 0.1, 0.3)
     yield Cell(100, 20, 0.1, 0.3)
     yield Cell(20, 50, 0.1, 0.8)
-    yield Cell(100, 10, 0.3, 0.9)
+    for positives, area in ((10, 0.5), (20, 0.3), (10, 0.9)):
+        yield Cell(20, positives, 0.1 if area < 0.9 else 0.3, area, weighted=True)

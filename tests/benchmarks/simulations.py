@@ -193,10 +193,14 @@ def segments_of_users() -> Iterator[Row]:
         said = {"what": "6 equal segments", "prevalence": prevalence, "draws": draws}
         said |= {"positives": round(users * size * prevalence)}
         said |= {"rows": f"each {users} users of {size} rows with levels of their own"}
-        for (status,), rows in found.group_by("status", maintain_order=True):
-            rejects = rows.select((pl.col("p_value") < 1 - LEVEL).mean()).item()
-            share = rows.height / found.height
-            yield said | {"status": status, "of draws": share, "rejects": rejects}
+        yield from (said | row for row in rejected(found))
+
+
+def rejected(found: pl.DataFrame) -> Iterator[Row]:
+    """Yield how often tests reject, for each status."""
+    for (status,), rows in found.group_by("status", maintain_order=True):
+        rejects = rows.select((pl.col("p_value") < 1 - LEVEL).mean()).item()
+        yield {"status": status, "of draws": rows.height / found.height, "rejects": rejects}
 
 
 def _in_clusters(name: str, many: pl.DataFrame, df: pl.DataFrame) -> Iterator[Row]:
@@ -455,6 +459,7 @@ def segments() -> Iterator[Row]:
         Cell(6, 50, 0.1, 0.6, draws=200, prevalences=(0.05, 0.1, 0.3)),
     ):
         yield of_segments("any of equal segments differs", cell, rejects=any_differs(cell))
+    yield from beside_few_negatives()
     for cell in coverage_segments.levels():
         found = coverage_segments.heterogeneity(replace(cell, draws=100))
         yield of_segments("equal segments are heterogeneous", cell, draws=100, **taken(found))
@@ -463,7 +468,8 @@ def segments() -> Iterator[Row]:
         yield of_segments("segments that differ are", cell, draws=100, **taken(found))
     for cell in coverage_segments.means():
         found = coverage_segments.mean_of_segments(cell)
-        yield of_segments("mean of segments", cell, **taken(found))
+        status = {"status": found["status"]}
+        yield of_segments("mean of segments", cell, **status, **taken(found))
 
     for count, ease in product((6, 12, 30, 100), (1.2, 3.5)):
         said = {"rows": f"{count} queries", "draws": sampled.DRAWS}
@@ -482,6 +488,26 @@ def segments() -> Iterator[Row]:
         found = sampled.labels(positives, prevalence, ties=True)
         said = {"prevalence": prevalence, "positives": positives, "draws": found["draws"]}
         yield {"what": "random scores beat chance", "rejects": found["p <= 0.05"], **said}
+
+
+def beside_few_negatives() -> Iterator[Row]:
+    """Yield the test of each of three equal segments, where the fourth has only 12 negatives."""
+    draws = MOST_DRAWS
+    for positives in (30, 100, 400):
+        classes = [200, 800] * 3 + [positives, 12]
+        many = pl.DataFrame(
+            {
+                "draw": np.repeat(np.arange(draws), sum(classes)),
+                "segment": np.tile(np.repeat(np.arange(8) // 2, classes), draws),
+                "truth": np.tile(np.repeat(np.arange(8) % 2 == 0, classes), draws),
+            }
+        )
+        noise = np.random.default_rng(0).standard_normal(many.height)
+        scored = many.with_columns(score=pl.Series(noise) + 1.5 * pl.col("truth"))
+        found = frame_prc.compare_segments(scored, "truth", "score", by="segment", model="draw")
+        said = {"what": "equal segments", "prevalence": 0.2, "positives": 200, "draws": draws}
+        said |= {"rows": f"beside one of {positives} positives and 12 negatives"}
+        yield from (said | row for row in rejected(found.filter(pl.col("segment") < 3)))
 
 
 def shrunk() -> Iterator[Row]:
@@ -532,6 +558,7 @@ def any_differs(cell: Cell) -> float:
 def of_segments(what: str, cell: Cell, **found: object) -> Row:
     said = cell.about
     rows = f"{said['segments']} segments" + (f", {cell.days} days" if cell.days else "")
+    rows += ", weights" if cell.weighted else ""
     kept = {name: said[name] for name in ("prevalence", "AP", "positives", "draws")}
     return {"what": what, **kept, "rows": rows, **found}
 

@@ -147,7 +147,8 @@ def test_a_smaller_error_has_higher_bounds_that_keep_it_too(degrees):
 
 
 def test_looks_are_differences_in_standard_deviations():
-    logits = np.array([0.0, 0.2, -0.2, 0.0, -1.0, -1.2])
+    as_sampled = np.sqrt(0.15)
+    logits = np.array([0.0, as_sampled, -as_sampled, 0.0, -1.0, -1.2])
     series = Series(logits, np.full(6, 0.1), np.full(6, 1e9), 4, 1, -1.0, 1)
     (_, first, _, _), (_, second, length, _) = series.looks(0.05, 2, ())
     assert series.of_reference == pytest.approx(0.0)
@@ -161,7 +162,7 @@ def test_lond_allows_more_after_each_alarm():
     table = watched(frame, by=["site", "week"], adjust="lond", details=True)
     looks = table.filter(pl.col("bound").is_not_null()).sort("week", "site")
     alarms = 0
-    for bound, degrees, conclusion in looks.select("bound", "tau_degrees", "conclusion").rows():
+    for bound, degrees, conclusion in looks.select("bound", "degrees", "conclusion").rows():
         tail = 0.05 / (12 * 3) * (alarms + 1)
         assert bound == pytest.approx(student_quantile(1 - 2 * tail, degrees))
         alarms += conclusion == "alarm"
@@ -209,6 +210,24 @@ def test_quiet_sites_that_vary_alarm_in_at_most_five_percent(taus, together):
     assert np.mean([any(one) for one in draws]) < 0.066  # of 800 at 5 %, more once in 40 times
 
 
+@pytest.mark.parametrize(
+    ("tau", "drop", "least", "most"), [(0, 0, 0, 0.04), (0.2, 0, 0, 0.07), (0, 0.2, 0.18, 1)]
+)
+def test_equal_periods_hardly_alarm_and_those_that_drop_are_found(tau, drop, least, most):
+    random = np.random.default_rng(5)
+    variance, first, looks = 0.04, 8, 52
+    found, bounds = [], ()
+    for _ in range(300):
+        logits = random.normal(0, np.sqrt(variance + tau**2), first + looks)
+        logits[first:] -= drop
+        size = len(logits)
+        one = Series(logits, np.full(size, variance), np.full(size, 1e9), first, 1, -1.0, 1)
+        seen = [*one.looks(0.05, looks, bounds)]
+        bounds = [bound for *_, bound in seen]
+        found.append(any(z > bound for _, z, _, bound in seen))
+    assert least <= np.mean(found) < most
+
+
 def test_windows_are_the_last_periods_together():
     frame = rows()
     table = watched(frame, window=3)
@@ -237,11 +256,12 @@ def test_the_delay_is_the_median_look_of_series_that_drop(drop):
     def series(logits):
         return Series(logits, np.full(20, variance), np.full(20, 1e9), first, 1, -1.0, 1)
 
-    quiet = series(np.zeros(20))
+    as_sampled = np.resize([1.0, -1.0], first) * np.sqrt(variance * (first - 1) / first)
+    quiet = series(np.concatenate([as_sampled, np.zeros(looks)]))
     bounds = [bound for *_, bound in quiet.looks(0.05, looks, ())]
     alarms = []
     for _ in range(800):
-        reference = np.full(first, random.normal() * np.sqrt(variance / first))
+        reference = as_sampled + random.normal() * np.sqrt(variance / first)
         later = random.normal(size=looks) * np.sqrt(variance) - drop
         found = series(np.concatenate([reference, later])).looks(0.05, looks, bounds)
         over = [i for i, (_, z, _, bound) in enumerate(found, start=1) if z > bound]
