@@ -292,7 +292,7 @@ COLUMNS = {
     "n_periods": "over how many periods the largest difference is",
     "z": "that difference in standard deviations",
     "delay": "the median number of looks that find a fall of 0.05, if most do",
-    "dispersion": "the variance of periods over that by their rows, at least 0.7",
+    "dispersion": "the variance of periods over that by chance",
     "logit, variance, degrees, bound, error, plan": "what ``state`` needs",
     # Lines and classes.
     "label": "the class",

@@ -131,8 +131,10 @@ def areas() -> Iterator[Row]:
     plain += [scenario(*cell, n, **v) for cell in special for n in (50, 200) for v in VARIANTS]
     yield from each("average precision", plain, average_precision)
     for prevalence, reference in ((0.1, 0.3), (0.05, 0.5), (0.3, 0.1), (0.5, 0.1)):
+        kinds = [(50, {}), (200, {}), (1000, {})]
+        kinds += [(n, {"weights": True}) for n in (50, 200)] if prevalence in (0.1, 0.3) else []
         cells = [
-            replace(scenario(prevalence, 0.6, n), reference=reference) for n in (50, 200, 1000)
+            replace(scenario(prevalence, 0.6, n, **rows), reference=reference) for n, rows in kinds
         ]
         yield from each(f"at a prevalence of {reference}", cells, average_precision)
     yield from sampled_negatives()
