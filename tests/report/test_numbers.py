@@ -134,7 +134,8 @@ def test_over_time_is_what_a_watch_says(tmp_path):
     same(found["over_time"], watch.drop("measure").with_columns(pl.col("day").cast(pl.String)))
     small = watch.filter(model="good", conclusion="undecided").height
     [said] = [one["text"] for one in found["findings"] if one["about"] == "time"]
-    assert said.endswith(f"by more than chance; {small} days cannot tell alone.")
+    days = "1 day" if small == 1 else f"{small} days"
+    assert said.endswith(f"by more than chance; {days} cannot tell alone.")
     assert numbers(ROWS, tmp_path, "truth", TWO, **given)["over_time"] == []
 
 
