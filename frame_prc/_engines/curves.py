@@ -25,7 +25,7 @@ from frame_prc._curves.logit_intervals import (
 from frame_prc._engines import rows
 from frame_prc._engines.engine import Engine, Frame, Order
 from frame_prc._engines.estimates import looked_up, referred
-from frame_prc._engines.points import RETRIEVED, running_sums, within_range
+from frame_prc._engines.points import RETRIEVED, of_rows, running_sums, within_range
 from frame_prc._engines.spark_ranges import beside_ranges, cut
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.roles import THRESHOLD, Request, request
@@ -320,7 +320,8 @@ def areas_of_segments(
 ) -> Frame:
     counted, calibration = cut(counted, may_be_rows=not bounds), looked_up(calibration, counted)
     # For bounds, sums that never fall: the log of a negative growth would be undefined.
-    sums = running_sums(counted, monotone=bounds, places=False)
+    hits = not bounds and of_rows(counted)
+    sums = running_sums(counted, monotone=bounds, places=False, hits=hits)
     if calibration is not None:
         sums = calibrated(sums, counted, calibration)
     hit = (nw.col("pos") > 0) & RETRIEVED

@@ -34,15 +34,15 @@ from frame_prc.exceptions import ColumnError, DataError
 
 def segment_sums(counted: Counted, measures: Sequence[Measure]) -> pl.DataFrame:
     """Return the sums of each segment over its points, and clusters, by each measure's place."""
+    models = [Model(counted, measures)]
     with kept_ranges() as cut:
         if counted.columns.cluster is None:
             found = collected(counted, _over_points(cut(counted), measures))
         else:
-            models = [Model(counted, measures)]
             sums = _over_cells(models) | _over_clusters(measures)
             found = totals(_cells(models, cut), counted, sums)
     _check_scales(found, counted)
-    return found
+    return _with_all_ties(found, models)
 
 
 def _check_scales(found: pl.DataFrame, counted: Counted) -> None:
@@ -74,8 +74,7 @@ def cluster_cells(counted: Counted, measure: Measure) -> pl.DataFrame:
 
 
 def sums_side_by_side(models: Sequence[Counted], measure: Measure) -> list[pl.DataFrame]:
-    with kept_ranges() as cut:
-        return [collected(one, _over_points(cut(one), [measure])) for one in models]
+    return [segment_sums(one, [measure]) for one in models]
 
 
 def paired_sums(
@@ -93,7 +92,7 @@ def paired_sums(
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
             sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])
-        found = totals(_cells(models, cut), first, sums)
+        found = _with_all_ties(totals(_cells(models, cut), first, sums), models)
     return [_of_model(found, first, measure, i) for i in range(number)], found
 
 
@@ -109,11 +108,10 @@ def _of_model(found: pl.DataFrame, counted: Counted, measure: Measure, place: in
 
 def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
     """Return points with what each measure, by whose place names end, adds up of them."""
-    of, found = (
-        engine_points.InEngine(counted),
-        engine_points.points_of(counted, hits=_is_thinned(counted, measures)),
-    )
-    kept = found.columns
+    of, thinned = engine_points.InEngine(counted), _is_thinned(counted, measures)
+    found = _with_ties(engine_points.points_of(counted, hits=thinned), counted, thinned=thinned)
+    # Sums of a measure leave points in another order.
+    kept = [name for name in found.columns if name != "closes"]
     names: list[str] = []
     for place, measure in enumerate(measures):
         of_measure = engine_points.fresh(found)
@@ -121,10 +119,17 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
             of_measure = referred(of_measure, counted, measure.calibration)
         own = with_terms(measure.influences_of(of_measure, of), of, measure)
         made = [*_own(measure), *sums_over_scores(measure), *_ON, *measure.below]
-        found = own.select(*kept, *names, *(_plain(n).alias(f"{n}_{place}") for n in made))
+        shown = (_plain(n).alias(f"{n}_{place}") for n in made)
+        alike = {n: nw.col(f"at_{n}") for n in ("score", "retrieved")}
+        found = own.select(*kept, *names, *shown, **alike)
         names += [f"{name}_{place}" for name in made]
+    return found
+
+
+def _with_ties(points: Frame, counted: Counted, *, thinned: bool) -> Frame:
+    """Add the scores that rows have, and what their ties tell of chance."""
     seen, here = nw.col("at_tp") + nw.col("at_fp"), nw.col("at_pos") + nw.col("at_neg")
-    is_retrieved, thinned = ~nw.col("at_score").is_null(), _is_thinned(counted, measures)
+    is_retrieved = ~nw.col("at_score").is_null()
     scores = nw.col("own_scores") if thinned else nw.lit(1)
     if counted.columns.weighted:
         shares = nw.lit(0.0)  # chance is the prevalence
@@ -135,21 +140,23 @@ def _influenced(counted: Counted, measures: Sequence[Measure]) -> Frame:
         shares = nw.when(is_retrieved & (tied > 1)).then(added).otherwise(0.0)
     else:
         shares = nw.when(is_retrieved & (seen > 0)).then(here / seen).otherwise(0.0)
-    return found.with_columns(
+    return points.with_columns(
         tie_shares=shares,
-        retrieved=nw.when(is_retrieved).then(seen).otherwise(0),
+        at_retrieved=nw.when(is_retrieved).then(seen).otherwise(0),
         n_scores=nw.when(is_retrieved).then(scores).otherwise(0),
-        score=nw.col("at_score"),
     )
 
 
-def _shares_of_ties(
-    summed: nw.Expr, counted: Counted, measures: Sequence[Measure], suffix: str = ""
-) -> nw.Expr:
-    """Return the sum over all ties, from that over the points, some of which may be left out."""
-    if counted.columns.weighted or not _is_thinned(counted, measures):
-        return summed
-    return summed + harmonic(nw.col(f"retrieved{suffix}").max())
+def _with_all_ties(found: pl.DataFrame, models: Sequence[Model]) -> pl.DataFrame:
+    """Add what rows with a score each have, which points that are left out do not tell."""
+    one = models[0]
+    if one.counted.columns.weighted or not _is_thinned(one.counted, one.measures):
+        return found
+    return found.with_columns(
+        pl.col(f"tie_shares{one.suffix}")
+        + harmonic(pl.col(f"retrieved{one.suffix}").cast(pl.Int64))
+        for one in models
+    )
 
 
 def _is_thinned(counted: Counted, measures: Sequence[Measure]) -> bool:
@@ -182,9 +189,7 @@ _ON = ("on_positive", "on_negative")
 def _over_points(counted: Counted, measures: Sequence[Measure]) -> Frame:
     points = _influenced(counted, measures)
     sums = scores_of_segments() | {"n_scores": engine_points.in_parts("n_scores", counted).sum()}
-    shares = _shares_of_ties(
-        exact_sum(engine_points.in_parts("tie_shares", counted)), counted, measures
-    )
+    shares = exact_sum(engine_points.in_parts("tie_shares", counted))
     ties = {"tie_shares": shares, "retrieved": nw.col("retrieved").max()}
     for place, measure in enumerate(measures):
         sums |= {f"{name}_{place}": nw.col(f"{name}_{place}").max() for name in _own(measure)}
@@ -398,8 +403,6 @@ def _over_cells(models: Sequence[Model]) -> dict[str, nw.Expr]:
             name: nw.col(name).max() if whole else nw.col(name).sum()
             for name in one.shared.values()
         }
-        ties = f"tie_shares{one.suffix}"
-        sums[ties] = _shares_of_ties(sums[ties], counted, one.measures, one.suffix)
     return sums | _ends(models)
 
 

@@ -28,11 +28,13 @@ from frame_prc._formulas import exact_parts, rounding_of
 from frame_prc._inference.measure import OPENS, Dialect
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
 from frame_prc._request.values import threshold_dtype
-from frame_prc._rows.rules import SQUARES, SUMS
+from frame_prc._rows.rules import SQUARES
 
 # --- running sums ------------------------------------------------------------------------------
 
 _SO_FAR = "OVER (ROWS UNBOUNDED PRECEDING)"
+_FINE = 2.0**88
+_TOTALS = ("positives", "negatives", "positives_squares", "negatives_squares")
 
 
 def of_rows(counted: Counted) -> bool:
@@ -48,7 +50,7 @@ def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score")
     """
     keys = counted.segment
     order = [*(f"{key} NULLS FIRST" for key in keys), f"{score} DESC NULLS LAST"]
-    ordered: Frame = nw.from_native(rows.to_native().order(", ".join(order)))
+    ordered = _sorted(rows, ", ".join(order))
     kept, flags = "ends", [f"{_differs('lead', [*keys, score])} AS ends"]
     if hits:
         kept = "ends AND (pos > 0 OR at_end OR NOT starts)"
@@ -57,7 +59,8 @@ def in_order(counted: Counted, rows: Frame, *, hits: bool, score: str = "score")
             f"{_differs('lag', [*keys, score])} AS starts",
             f"({' OR '.join(at_end)} OR lead({score}) OVER () IS NULL) AS at_end",
         ]
-    return project(project(ordered, "*", *flags), "*", f"{kept} AS is_point")
+    points = ["*", f"{kept} AS is_point", *(["CAST(ends AS BIGINT) AS own_scores"] if hits else [])]
+    return project(project(ordered, "*", *flags), *points)
 
 
 def with_point(ordered: Frame, name: str) -> Frame:
@@ -68,14 +71,16 @@ def with_point(ordered: Frame, name: str) -> Frame:
 
 
 def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
-    """Return a row per point with its running sums, with ``own_scores`` if of ``hits`` only."""
+    """Return a row per point with its running sums, with ``own_scores`` if of ``hits`` only.
+
+    Points come from the lowest score of a segment up, so that all stream past its totals.
+    """
     keys = counted.segment
     ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
     amounts = amount_names(squares=counted.squares)
     numbers = ["dropped"] if counted.columns.request.missing == "drop" else []
     if hits:
         numbers.append("own_scores")
-        ordered = project(ordered, "*", "CAST(ends AS BIGINT) AS own_scores")
     rounding = amounts if counted.columns.weighted else ()
     sums = _Sums([*amounts, *numbers], rounding, zero_or_one=of_rows(counted))
     points = project(
@@ -87,9 +92,10 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
         f"{_differs('lead', keys)} AS closes",
         "row_number() OVER () - 1 AS point",
     )
-    opened = project(points, "*", *sums.openings())
+    opened = project(points, "*", *sums.openings(amounts))
     shown = [f"{sums.since(name, 'before')} AS {name}" for name in sums.names]
-    shown += [f"{sums.since(of, 'opening')} AS {n}" for n, of in (("tp", "pos"), ("fp", "neg"))]
+    running = dict(zip(amounts, ("tp", "fp", "tp_squares", "fp_squares"), strict=False))
+    shown += [f"{sums.since(of, 'opening')} AS {name}" for of, name in running.items()]
     if "dropped" not in numbers:
         shown.append("CAST(0 AS BIGINT) AS dropped")
     if places:
@@ -97,8 +103,41 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
         shown += [
             f"CASE WHEN NOT closes THEN lead({hit}) OVER () END AS next_hits",
             f"point + 1 - max(CASE WHEN opens THEN point END) {_SO_FAR} AS place",
+            "opens AS first",
         ]
-    return project(opened, *counted.keys, "score", "point", *shown)
+    at_ends = ("opens AS starts", "closes")
+    summed = project(opened, *counted.keys, "score", "point", *at_ends, *shown)
+    totals = zip(_TOTALS, running.values(), strict=False)
+    shown = [f"{_of_first('closes', of)} AS {name}" for name, of in totals]
+    return project(_sorted(summed, "point DESC"), "*", *shown)
+
+
+def _of_first(first: str, value: str) -> str:
+    """Return a value of the first row of a segment; its rows stream past together."""
+    return f"last_value(CASE WHEN {first} THEN {value} END IGNORE NULLS) {_SO_FAR}"
+
+
+def _sorted(points: Frame, order: str) -> Frame:
+    ordered: Frame = nw.from_native(points.to_native().order(order))
+    return ordered
+
+
+def _summed_from_below(points: Frame, exact: Mapping[str, str], onward: Sequence[str]) -> Frame:
+    """Add sums of columns from 0 to 1, which stream past from below; then turn points round.
+
+    As integers they are exact to 2**-88. Without ``closes`` another measure takes windows.
+    """
+    sums = {**exact, **{name: name for name in onward}}
+    terms = {
+        n: f'CAST(if(isfinite("{of}"), "{of}", 0) * {_FINE} AS HUGEINT)' for n, of in sums.items()
+    }
+    added = project(points, "*", *(f"sum({of}) {_SO_FAR} AS sum_{n}" for n, of in terms.items()))
+    since = {n: f"sum_{n} - {_of_first('closes', f'sum_{n} - {of}')}" for n, of in terms.items()}
+    shown = (f"CAST({of} AS DOUBLE) / {_FINE} AS {name}" for name, of in since.items())
+    replaced = ", ".join([*onward, *(f"sum_{name}" for name in sums)])
+    above = _sorted(project(added, f"* EXCLUDE ({replaced})", *shown), "point")
+    totals = (f"least({_of_first('starts', name)}, 1.0) AS {name}" for name in exact)
+    return project(above, f"* EXCLUDE ({', '.join(['closes', *exact])})", *totals)
 
 
 @dataclass(frozen=True)
@@ -134,10 +173,10 @@ class _Sums:
         parts = self._parts(self.names)
         return [*parts, *(f"lag({part}, 1, 0) OVER () AS {part}_before" for part in parts)]
 
-    def openings(self) -> list[str]:
+    def openings(self, names: Sequence[str]) -> list[str]:
         """Return what the counts were before the last point so far that opens a segment."""
-        before = "last_value(CASE WHEN opens THEN {0}_before END IGNORE NULLS)"
-        return [f"{before.format(one)} {_SO_FAR} AS {one}_opening" for one in self._parts(SUMS)]
+        parts = self._parts(names)
+        return [f"{_of_first('opens', f'{one}_before')} AS {one}_opening" for one in parts]
 
     def since(self, name: str, earlier: str) -> str:
         now, then = f"sum_{name}", f"sum_{name}_{earlier}"
@@ -178,12 +217,11 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool, hits: bool =
         return _running_in_ranges(counted, counted.ranges, places=places)
     if counted.each_row:
         return _over_rows(counted.single, counted)
-    if streams := counted.engine.streams:
-        sums = points_in_order(counted, hits=hits, places=places)
-    else:
-        sums = _summed(counted.frame, counted, places=places)
+    if counted.engine.streams:
+        return points_in_order(counted, hits=hits, places=places)
+    sums = _summed(counted.frame, counted, places=places)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
-    rising = [tp, fp] if monotone and counted.columns.weighted and not streams else []
+    rising = [tp, fp] if monotone and counted.columns.weighted else []
     highest = [one.cum_max(reverse=True).over(*counted.keys, order_by="score") for one in rising]
     # The largest running sum, not another sum: floats would differ in the last digit.
     return sums.with_columns(
@@ -358,12 +396,14 @@ def points_of(counted: Counted, *, hits: bool = False) -> Frame:
             *(nw.col(names[n]).alias(n) for n in amount_names(squares=counted.squares)),
             part=nw.when(here > 0).then((nw.col("pos") + nw.col("neg")) / here).otherwise(0.0),
         )
+    in_order = ["point", *(["starts", "closes"] if counted.unchecked is not None else [])]
+    held = (*in_order, *_TOTALS[2:], "own_scores", "part", *own.values())
     points = sums.select(
         *within_range(counted),
         *_CLASSES,
         "dropped",
         *(nw.col(n).alias(k) for n, k in names.items()),
-        *(n for n in ("point", "own_scores", "part", *own.values()) if n in sums.columns),
+        *(n for n in held if n in sums.columns),
     )
     # Bins above all rows tell nothing.
     used = nw.col("at_score").is_null() | (nw.col("at_tp") + nw.col("at_fp") > 0)
@@ -371,11 +411,11 @@ def points_of(counted: Counted, *, hits: bool = False) -> Frame:
         points = points.filter(used)
     if not counted.squares:
         return points
-    totals = {f"{of}_squares": f"at_{n}" for of, n in zip(_CLASSES, SQUARES, strict=True)}
-    summed, of = InEngine(counted).with_sums(points, plain=totals), Dialect.weights_of_rows
-    return summed.with_columns(
-        one.alias(name) for name, one in zip(_WEIGHTS, of(InEngine(counted)), strict=True)
-    )
+    if _TOTALS[-1] not in points.columns:
+        totals = {f"{of}_squares": f"at_{n}" for of, n in zip(_CLASSES, SQUARES, strict=True)}
+        points = InEngine(counted).with_sums(points, plain=totals)
+    of = Dialect.weights_of_rows(InEngine(counted))
+    return points.with_columns(one.alias(name) for name, one in zip(_WEIGHTS, of, strict=True))
 
 
 def columns_of_rows(counted: Counted) -> list[str]:
@@ -390,6 +430,8 @@ def in_parts(name: str, counted: Counted) -> nw.Expr:
 def fresh(points: Frame) -> Frame:
     return points.with_columns(
         nw.col("at_score").is_null().alias(OPENS),
+        gain=nw.col("at_pos"),
+        losses=nw.col("at_neg"),
         tp=nw.col("at_tp"),
         fp=nw.col("at_fp"),
         score=nw.col("at_score"),
@@ -410,7 +452,7 @@ class InEngine(Dialect):
         return self.cols(*_WEIGHTS) if self.squares else super().weights_of_rows()
 
     def with_amounts(self, points: Frame, fp: str = "fp", *, whole: bool = True) -> Frame:  # noqa: ARG002
-        return points.with_columns(gain=nw.col("at_pos"), losses=nw.col("at_neg"))
+        return points
 
     def with_sums(
         self,
@@ -421,6 +463,8 @@ class InEngine(Dialect):
         onward: Sequence[str] = (),
     ) -> Frame:
         exact, plain = exact or {}, plain or {}
+        if "closes" in points.columns and not plain:
+            return _summed_from_below(points, exact, onward)
         added = [*plain.values(), *onward, *exact.values()]
         terms = {f"term_{of}": in_parts(of, self.counted).fill_null(0) for of in added}
         for of in exact.values():
