@@ -46,6 +46,10 @@ def rows() -> pl.DataFrame:
         ("compare_models", {"score": ["old", "new"], "weight": "weight", "cluster": "cluster"}),
         ("average_precision", {"ci": 0.9, "cluster": "cluster", "calibrate": "pooled"}),
         ("summary", {"measures": "random_average_precision", "cluster": "cluster"}),
+        (
+            "summary",
+            {"measures": ["average_precision", "calibrated_average_precision"], "calibrate": 0.2},
+        ),
         ("compare_models", {"score": ["old", "new"], "cluster": "cluster"}),
     ],
 )
