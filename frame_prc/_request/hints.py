@@ -76,6 +76,15 @@ def column_hint(item: Any) -> str | None:
     return _list_hint(item) if isinstance(item, Iterable) else _function_hint(item)
 
 
+def condition_hint(item: Any) -> str | None:
+    if isinstance(item, str):
+        return f"pl.sql_expr({shown(item)}) reads a text, after import polars as pl"
+    if hasattr(item, "dtype"):
+        name = getattr(item, "name", None) or "week"
+        return f"import polars as pl, and name the column, as in pl.col({name!r}) > 1"
+    return None
+
+
 def _table_hint(item: Any) -> str:
     if hasattr(item, "columns"):
         return "give the names of its columns; those of another frame go into this one first"
@@ -153,6 +162,9 @@ _ALSO_CALLED = {
     "strata": "stratum stratify",
     "standardised": "standardized",
     "adjust": "p_adjust correction",
+    "recall": "sensitivity tpr true_positive_rate",
+    "precision": "ppv",
+    "fpr": "false_positive_rate",
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
 _MOST_VERBS = 4  # in a hint
@@ -165,6 +177,7 @@ _INSTEAD = {
         "bootstrap= and permutations= take frame_prc.Draws(1000, seed=1)",
     ),
     "ties": "top= and predicted_count= take frame_prc.Top(100, ties='expected')",
+    **dict.fromkeys(("specificity", "tnr"), "fpr=0.05 stands for a specificity of 0.95"),
     **dict.fromkeys(("height", "figsize"), "size=(300, 200) is that of a panel of plot()"),
     "overall": "summary(overall=True) has it, and evaluate(...).pooled() has all verbs of all rows",
 }
@@ -176,6 +189,10 @@ _MEASURES = {
     **dict.fromkeys(("brier_skill_score", "d2_brier_score"), "brier_skill"),
     **dict.fromkeys(("o_e", "oe_ratio"), "observed_expected"),
     **dict.fromkeys(("logloss", "cross_entropy"), "log_loss"),
+    **dict.fromkeys(("sensitivity", "tpr", "true_positive_rate"), "recall"),
+    **dict.fromkeys(("tnr", "true_negative_rate"), "specificity"),
+    "ap": "average_precision",
+    "ppv": "precision",
     "matthews_corrcoef": "mcc",
     "f1_score": "f1",
     "false_positive_rate": "fpr",
@@ -252,6 +269,12 @@ def parameter_name(name: str, own: Sequence[str]) -> str:
     return next((ours for ours in slips if ours in own), meant)
 
 
+def nearest_measure(name: str, known: Sequence[str]) -> str | None:
+    ours = _MEASURES.get(name)
+    near = [ours] if ours in known else get_close_matches(name, known)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else None
+
+
 def measure_hint(name: object) -> str | None:
     ours = _MEASURES.get(name) if isinstance(name, str) else None
     if ours is None:
@@ -296,7 +319,7 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
 
 
 # What is meant by a value without a name.
-_BY_TYPE = {float: ("ci",), str: ("method", "measure"), list: ("columns", "measures")}
+_BY_TYPE = {float: ("recall", "ci"), str: ("method", "measure"), list: ("columns", "measures")}
 
 
 def _too_many(

@@ -10,9 +10,9 @@ from typing import Any, cast, get_args
 import polars as pl
 
 from frame_prc._request import options, specs
-from frame_prc._request.hints import check_numpy, measure_hint
+from frame_prc._request.hints import check_numpy, measure_hint, nearest_measure
 from frame_prc._request.roles import Request, check_option, refuse
-from frame_prc.exceptions import OptionError, nearest, shown
+from frame_prc.exceptions import OptionError, shown
 
 _LARGEST_BETA = 1e100  # the square of a larger one overflows
 _LARGEST_COST = 1e100  # times the largest sum of weights it is still a number
@@ -237,7 +237,7 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
     every = (*known, *others)
     for name in named:
         if not isinstance(name, str) or name not in every:
-            near = nearest(name, every) if isinstance(name, str) else None
+            near = nearest_measure(name, every) if isinstance(name, str) else None
             raise OptionError(
                 f"measures= names {shown(name)}, which is not a measure of the scorecard",
                 f"'all', or some of {', '.join(map(repr, every))}",

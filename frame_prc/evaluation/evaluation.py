@@ -11,7 +11,7 @@ from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
 from frame_prc._frames.border import FrameT, MemoryT, check_frame, held, unwrapped
 from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._lazy import aggregated
-from frame_prc._request.hints import no_attribute, refuses_unknown
+from frame_prc._request.hints import condition_hint, no_attribute, refuses_unknown
 from frame_prc._request.options import confidence
 from frame_prc._request.roles import check_whole_strata, name_of
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
@@ -93,6 +93,7 @@ class Evaluation(
                 f"where() takes an expression, got {shown(condition)} of type "
                 f"{type_name(condition)}",
                 "a Polars expression, for example pl.col('region') == 'north'",
+                condition_hint(condition),
             )
         return self._changed(conditions=(*self.conditions, condition))
 

@@ -275,8 +275,10 @@ def test_roles_and_columns_are_checked_at_once():
             ROWS.prc.evaluate("late", "old").where(condition)
     with pytest.raises(ColumnError, match="an expression fails on this frame: cannot compare"):
         ROWS.prc.evaluate("late", "old").where(pl.col("region") > 1)
-    with pytest.raises(OptionError, match=r"where\(\) takes an expression, got 'day > 1'"):
+    with pytest.raises(OptionError, match=r"got 'day > 1'.*pl\.sql_expr\('day > 1'\) reads a text"):
         ROWS.prc.evaluate("late", "old").where("day > 1")
+    with pytest.raises(OptionError, match=r"name the column, as in pl\.col\('day'\) > 1\.?$"):
+        ROWS.prc.evaluate("late", "old").where(ROWS["day"] > 1)
     with pytest.raises(OptionError, match="a comparison needs single rows"):
         ROWS.prc.evaluate(score=["old", "new"], pos="day", neg="row").compare_models()
 

@@ -265,6 +265,22 @@ def test_a_parameter_of_other_verbs_is_told_with_them(name, asked, says):
         getattr(frame_prc, name)(ROWS, **asked)
 
 
+@pytest.mark.parametrize(
+    ("verb", "places", "asked", "says"),
+    [
+        ("operating_points", [], {"tpr": 0.8}, r"did you mean recall=\?$"),
+        ("operating_points", [], {"specificity": 0.9}, r"fpr=0\.05 stands for a specificity of"),
+        ("operating_points", [0.8], {}, r"did you mean operating_points\(recall=0\.8\)\?$"),
+        ("summary", [], {"measures": "sensitivity"}, r"did you mean 'recall'\?$"),
+        ("summary", [], {"measures": ["auroc"]}, r"did you mean 'roc_auc'\?$"),
+        ("summary", [], {"measures": "npv"}, r"'precision_lift'\.?$"),
+    ],
+)
+def test_words_of_medicine_are_understood(verb, places, asked, says):
+    with pytest.raises((OptionError, ParameterError), match=says):
+        getattr(frame_prc.evaluate(ROWS, "late", "score"), verb)(*places, **asked)
+
+
 @every_kind
 @pytest.mark.parametrize("verb", VERBS)
 def test_what_has_to_be_named_is_said(kind, verb):
