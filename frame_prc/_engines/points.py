@@ -71,10 +71,7 @@ def with_point(ordered: Frame, name: str) -> Frame:
 
 
 def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
-    """Return a row per point with its running sums, with ``own_scores`` if of ``hits`` only.
-
-    Points come from the lowest score of a segment up, so that all stream past its totals.
-    """
+    """Return a row per point with its running sums, with ``own_scores`` if of ``hits`` only."""
     keys = counted.segment
     ordered = in_order(counted, counted.rows if of_rows(counted) else counted.frame, hits=hits)
     amounts = amount_names(squares=counted.squares)
@@ -109,6 +106,7 @@ def points_in_order(counted: Counted, *, hits: bool, places: bool) -> Frame:
     summed = project(opened, *counted.keys, "score", "point", *at_ends, *shown)
     totals = zip(_TOTALS, running.values(), strict=False)
     shown = [f"{_of_first('closes', of)} AS {name}" for name, of in totals]
+    # From the lowest score of a segment up, so that all points stream past its totals.
     return project(_sorted(summed, "point DESC"), "*", *shown)
 
 
@@ -123,10 +121,8 @@ def _sorted(points: Frame, order: str) -> Frame:
 
 
 def _summed_from_below(points: Frame, exact: Mapping[str, str], onward: Sequence[str]) -> Frame:
-    """Add sums of columns from 0 to 1, which stream past from below; then turn points round.
-
-    As integers they are exact to 2**-88. Without ``closes`` another measure takes windows.
-    """
+    """Add sums of columns from 0 to 1, which stream past from below; then turn points round."""
+    # As integers they are exact to 2**-88. Without "closes" another measure takes windows.
     sums = {**exact, **{name: name for name in onward}}
     terms = {
         n: f'CAST(if(isfinite("{of}"), "{of}", 0) * {_FINE} AS HUGEINT)' for n, of in sums.items()

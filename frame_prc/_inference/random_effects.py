@@ -102,16 +102,14 @@ _ROWS_OF_REFERENCE = 200
 _ROUNDING = 1e-9
 _LEAST = 2  # periods of a reference
 _LEAST_DEGREES = 7  # with fewer, nothing would be an alarm
+# By chance a few periods vary less than rows let them. With at least 1 a watch of equal periods
+# would give no false alarms at all, and find half as many small drops.
 _LEAST_DISPERSION = 0.7
 _LEAST_TAIL = 1e-14
 
 
 class Spread(NamedTuple):
-    """How much periods vary, as a multiple of their variance by sampling, and how well it is known.
-
-    By chance a few periods vary less than rows let them. With at least 1 a watch of equal periods
-    would give no false alarms at all, and find half as many small drops.
-    """
+    """How much periods vary, as a multiple of their variance by sampling, and how well it is known."""
 
     dispersion: float
     degrees: float
