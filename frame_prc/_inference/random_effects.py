@@ -109,7 +109,7 @@ _LEAST_TAIL = 1e-14
 
 
 class Spread(NamedTuple):
-    """How much periods vary, as a multiple of their variance by sampling, and how well it is known."""
+    """How much periods vary over what sampling lets them, as variances; how well that is known."""
 
     dispersion: float
     degrees: float

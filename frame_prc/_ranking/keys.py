@@ -352,6 +352,7 @@ class Segments:
     """The segments of some rows, with numbers below ``count``, and a table of their keys.
 
     A ``number`` tells that of a row without a join; a ``key_range`` also tells the key by number.
+    Those of several models are numbered by those ``of_model`` and the ``place`` of the model.
     """
 
     table: pl.LazyFrame
@@ -359,9 +360,14 @@ class Segments:
     keys: list[str]
     key_range: KeyRange | None = None
     number: pl.Expr | None = None
+    of_model: Segments | None = None
+    place: pl.Expr | None = None
 
     def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
         """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
+        if self.of_model is not None and self.place is not None:
+            numbered = self.of_model.numbered(frame, in_order=in_order)
+            return numbered.with_columns(segment=self.place * self.of_model.count + _NUMBER)
         if not self.keys:
             return frame.with_columns(segment=pl.lit(0, dtype=pl.Int64))
         if self.number is not None:
@@ -411,35 +417,44 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     keys = _distinct(rows, counts)
     if rows.values is None:
         return Segments(cached(_numbered(keys, limit)), limit, rows.keys)
-    # Polars loses nulls in a left join with structs of several chunks.
-    kept = _numbered(keys, limit).collect().rechunk()
-    return Segments(kept.lazy(), kept.height, rows.keys)
+    return _in_table(keys, rows.keys, limit)
 
 
 def _of_few_models(rows: Rows, limit: int) -> Segments | None:
-    """Return the segments of a few models in memory, if integers tell them: a join takes longer."""
-    columns, dtypes = rows.columns, [*rows.columns.key_dtypes.values()]
+    """Return the segments of a few models in memory, whose keys are looked at once for all."""
+    columns = rows.columns
     models = sorted(name for name in columns.request.models if name is not None)
     of_models = columns.several_models and columns.model is None
-    if not of_models or rows.values is None or len(models) > _FEW_MODELS or len(dtypes) > 1:
+    if not of_models or rows.values is None or len(models) > _FEW_MODELS:
         return None
-    own, size, table = pl.lit(0), 1, pl.LazyFrame({"segment": [0]})
-    if dtypes:
-        key_range = range_of(dtypes[0], rows.values["by_0"])
-        numbers = None if key_range is None else numbers_in_memory(rows, key_range)
-        if key_range is None or numbers is None:
-            return None
-        own, size = key_range.number("key_1"), key_range.size
-        table = numbers.to_frame().lazy().with_columns(key_range.key("key_1"))
-    if size * len(models) > limit:
-        return None
+    one = _of_one_model(rows, rows.values, limit // len(models))
     names = pl.DataFrame({"key_0": models}).with_row_index("place").lazy()
     place: pl.Expr = pl.lit(0, pl.Int64)
     for number, name in enumerate(models):
         place = pl.when(pl.col("key_0") == name).then(number).otherwise(place)
-    numbered = join(names, table, how="cross", maintain_order="left_right")
-    table = numbered.select(_NUMBER + pl.col("place") * size, *rows.keys)
-    return Segments(cached(table), size * len(models), rows.keys, number=place * size + own)
+    every = join(names, one.table, how="cross", maintain_order="left_right")
+    table = every.select(_NUMBER + pl.col("place") * one.count, *rows.keys)
+    return Segments(cached(table), one.count * len(models), rows.keys, of_model=one, place=place)
+
+
+def _of_one_model(rows: Rows, values: pl.DataFrame, limit: int) -> Segments:
+    keys, dtypes = rows.keys[1:], [*rows.columns.key_dtypes.values()]
+    if not keys:
+        return Segments(pl.LazyFrame({"segment": [0]}), 1, [])
+    key_range = range_of(dtypes[0], values["by_0"]) if len(keys) == 1 else None
+    numbers = None if key_range is None else numbers_in_memory(rows, key_range)
+    if key_range is not None and numbers is not None and key_range.size <= limit:
+        (key,) = keys
+        table = numbers.to_frame().lazy().with_columns(key_range.key(key))
+        return Segments(table, key_range.size, keys, number=key_range.number(key))
+    own = values.lazy().select(pl.col(f"by_{i}").alias(key) for i, key in enumerate(keys))
+    return _in_table(own.group_by(keys).agg().sort(keys), keys, limit)
+
+
+def _in_table(distinct: pl.LazyFrame, keys: list[str], limit: int) -> Segments:
+    # Polars loses nulls in a left join with structs of several chunks.
+    table = _numbered(distinct, limit).collect().rechunk()
+    return Segments(table.lazy(), table.height, keys)
 
 
 def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:

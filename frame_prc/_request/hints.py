@@ -191,7 +191,6 @@ _MEASURES = {
     **dict.fromkeys(("logloss", "cross_entropy"), "log_loss"),
     **dict.fromkeys(("sensitivity", "tpr", "true_positive_rate"), "recall"),
     **dict.fromkeys(("tnr", "true_negative_rate"), "specificity"),
-    "ap": "average_precision",
     "ppv": "precision",
     "matthews_corrcoef": "mcc",
     "f1_score": "f1",
