@@ -14,7 +14,7 @@ from frame_prc._curves.curve import Curve, CurveFrame, Extras, read_curve
 from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._execution import has_numpy
 from frame_prc._inference.areas import ROC_AUC
-from frame_prc._lazy import key_names, left_join
+from frame_prc._lazy import key_names, left_join, over
 from frame_prc._ranking.sorted_rows import sorted_numbers
 from frame_prc._request import specs
 from frame_prc._request.options import compared_at
@@ -30,6 +30,8 @@ from frame_prc._tables.heterogeneity import Shrunken
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError
+
+_ALIKE = 0.03  # probabilities by 400 draws or more
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ class Segments:
         return same_reference(known, self.model_keys, computed=True)
 
     def likely_worst(self) -> pl.DataFrame:
-        """Return the keys of the segment of each model that is likeliest the worst, if known."""
+        """Return the segments of each model that are likeliest the worst, or nearly, if known."""
         if self.error is not None or self.given.columns.lacks_squares or not has_numpy():
             return pl.DataFrame()
         measured = specs.Measured("average_precision")
@@ -204,10 +206,11 @@ class Segments:
             measured = specs.Measured("calibrated_average_precision", self.calibration)
         table = Shrunken(measured, self.level).finished(self.given).collect()
         known = table.drop_nulls("probability_worst")
-        known = known.sort("probability_worst", descending=True, maintain_order=True)
         models = known.columns[: has_models(self.keys)]
-        first = known.unique(models, keep="first", maintain_order=True) if models else known.head(1)
-        return first.filter(pl.col("status").is_in(BELIEVED))
+        probability = pl.col("probability_worst")
+        likeliest = known.filter(over(probability.max(), models) - probability < _ALIKE)
+        ordered = likeliest.sort("probability_worst", descending=True, maintain_order=True)
+        return ordered.filter(pl.col("status").is_in(BELIEVED))
 
     def _numbered(self, table: Table, rows: Rows) -> pl.DataFrame:
         by = key_names(len(self.keys))

@@ -310,8 +310,8 @@ def _none_by_itself(found: Evaluation, model: str, rest: str) -> tuple[str, str]
     """Return what is shown of the segments as a whole, where none is shown to differ."""
     row, total = _heterogeneity(found, model), found.segments.height
     if row["status"] in BELIEVED and row["p_value"] is not None and row["p_value"] < found.alpha:
-        name, probability = _likely_worst(found, model)
-        worst = f"; {name} is probably the worst" if probability >= SURE else ""
+        names, probability = _likely_worst(found, model)
+        worst = f"; {names[0]} is probably the worst" if probability >= SURE else ""
         said = f"segments differ ({say.p_text(row['p_value'])}), none shown by itself"
         return _of(model, said, found), f"{worst}{rest}"
     if len(found.segments_that_are(SMALL, UNTESTED, model=model)) == total:
@@ -331,11 +331,12 @@ def _heterogeneity(found: Evaluation, model: str) -> dict[str, Any]:
     return unknown if own.is_empty() else own.filter(model=model).row(0, named=True)
 
 
-def _likely_worst(found: Evaluation, model: str) -> tuple[str, float]:
+def _likely_worst(found: Evaluation, model: str) -> tuple[list[str], float]:
     own = found.worst if found.worst.is_empty() else found.worst.filter(model=model)
     if own.is_empty() or own["segment"][0] in found.segments_that_are(SMALL, model=model):
-        return "", 0.0
-    return say.isolated(found.names[own["segment"][0]]), own["probability_worst"][0]
+        return [], 0.0
+    names = [say.isolated(found.names[number]) for number in own["segment"]]
+    return names, own["probability_worst"][0]
 
 
 def _few_of(found: Evaluation, model: str, standing: str) -> str:
@@ -428,15 +429,15 @@ def _spread(found: Evaluation) -> Iterator[str]:
 
 
 def _worst(found: Evaluation) -> Iterator[str]:
-    name, probability = _likely_worst(found, found.best)
+    names, probability = _likely_worst(found, found.best)
     share, of_model = text.rounded_percent(probability), _model("for", found)
     if probability >= SURE:
-        yield f"{name} is the worst{of_model} with a probability of {share}."
-    elif name:
-        yield (
-            f"Which one is the worst{of_model} cannot be told: {name} is the most likely, with a "
-            f"probability of {share}."
-        )
+        yield f"{names[0]} is the worst{of_model} with a probability of {share}."
+    elif names:
+        likeliest = f"{say.listed(names, say.NAMED)} are the most likely, each with about {share}"
+        if len(names) == 1:
+            likeliest = f"{names[0]} is the most likely, with a probability of {share}"
+        yield f"Which one is the worst{of_model} cannot be told: {likeliest}."
 
 
 def lowest_segments(found: Evaluation) -> list[int]:

@@ -213,6 +213,17 @@ def test_segments_that_differ_only_as_a_whole_are_said_to(tmp_path):
     assert "s0002 is the worst with a probability of 94 %." in found["reasons"]
 
 
+def test_of_two_segments_alike_neither_is_said_to_be_the_worst(tmp_path):
+    df = rows(1200, 3).with_columns(score=pl.when(segment="s0000").then("good").otherwise("weak"))
+    weak = df.filter(segment="s0001")
+    copied = pl.concat(
+        [df.filter(pl.col("segment") != "s0002"), weak.with_columns(segment=pl.lit("s0002"))]
+    )
+    why = reasons(copied, tmp_path, "segment", "truth", "score", by="segment")
+    both = r"s000[12] and s000[12] are the most likely, each with about (49|50|51) %\."
+    assert re.search(both, why)
+
+
 @pytest.mark.thorough
 def test_equal_segments_are_not_said_to_differ(tmp_path):
     df = rows(3000, 5)
@@ -221,7 +232,7 @@ def test_equal_segments_are_not_said_to_differ(tmp_path):
     row = df.prc.heterogeneity("truth", "good", by="segment", details=True).row(0, named=True)
     why = " ".join(found["reasons"])
     assert f"segments are not shown to differ (p = {row['p_value']:.2g})." in why
-    assert re.search(r"the worst cannot be told: s\d+ is the most likely, with a", why)
+    assert re.search(r"the worst cannot be told: s\d+ (is|and .* are) the most likely, ", why)
     few = df.with_columns(pl.col("day").dt.ordinal_day() % 4)
     untested = reasons(few, tmp_path, "segment", "truth", "good", by="segment", cluster="day")
     assert "Whether segments differ at all is not tested: it needs more values of day" in untested
