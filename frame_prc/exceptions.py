@@ -5,7 +5,7 @@ Each text says what is wrong, with the offending value or dtype, then what is al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from types import EllipsisType
@@ -126,10 +126,15 @@ def type_name(value: object) -> str:
     return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
 
 
+def did_you_mean(names: Sequence[str]) -> str | None:
+    """Return a hint that asks whether one of some names is meant, if there are any."""
+    return f"did you mean {' or '.join(map(repr, names))}?" if names else None
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint that names the columns closest to a mistyped name, or lists what exists."""
     names = list(known)
-    if close := get_close_matches(name, names, n=3, cutoff=0.6):
-        return "did you mean " + " or ".join(repr(c) for c in close) + "?"
+    if hint := did_you_mean(get_close_matches(name, names, n=3, cutoff=0.6)):
+        return hint
     shown = ", ".join(repr(n) for n in names[:10]) or "none"
     return f"the columns are {shown}" + (f" and {len(names) - 10} more" if names[10:] else "")

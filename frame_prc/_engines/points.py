@@ -392,8 +392,8 @@ def points_of(counted: Counted, *, hits: bool = False) -> Frame:
             *(nw.col(names[n]).alias(n) for n in amount_names(squares=counted.squares)),
             part=nw.when(here > 0).then((nw.col("pos") + nw.col("neg")) / here).otherwise(0.0),
         )
-    in_order = ["point", *(["starts", "closes"] if counted.unchecked is not None else [])]
-    held = (*in_order, *_TOTALS[2:], "own_scores", "part", *own.values())
+    at_ends = ["starts", "closes"] if counted.unchecked is not None else []
+    held = ("point", *at_ends, *_TOTALS[2:], "own_scores", "part", *own.values())
     points = sums.select(
         *within_range(counted),
         *_CLASSES,

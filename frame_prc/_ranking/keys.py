@@ -351,27 +351,29 @@ class KeyRange:
 class Segments:
     """The segments of some rows, with numbers below ``count``, and a table of their keys.
 
-    A ``number`` tells that of a row without a join; a ``key_range`` also tells the key by number.
-    Those of several models are numbered by those ``of_model`` and the ``place`` of the model.
+    Without a ``key_range`` a segment's number is its row in the table. Those of a few ``models``
+    are those ``of_model`` for one after the other.
     """
 
     table: pl.LazyFrame
     count: int
     keys: list[str]
     key_range: KeyRange | None = None
-    number: pl.Expr | None = None
     of_model: Segments | None = None
-    place: pl.Expr | None = None
+    models: Sequence[str] = ()
 
     def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
         """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
-        if self.of_model is not None and self.place is not None:
-            numbered = self.of_model.numbered(frame, in_order=in_order)
-            return numbered.with_columns(segment=self.place * self.of_model.count + _NUMBER)
+        if self.of_model is not None:
+            numbered, before = self.of_model.numbered(frame, in_order=in_order), pl.lit(0, pl.Int64)
+            for place, name in enumerate(self.models):
+                count = place * self.of_model.count
+                before = pl.when(pl.col("key_0") == name).then(count).otherwise(before)
+            return numbered.with_columns(_NUMBER + before)
         if not self.keys:
             return frame.with_columns(segment=pl.lit(0, dtype=pl.Int64))
-        if self.number is not None:
-            return frame.with_columns(segment=self.number)
+        if self.key_range is not None:
+            return frame.with_columns(segment=self.key_range.number(*self.keys))
         numbers = self.table.select("segment", *self.keys)
         return left_join(frame, numbers, self.keys, in_order=in_order)
 
@@ -379,7 +381,7 @@ class Segments:
         if not self.keys:
             return frame.drop("segment")
         if self.key_range is not None:
-            return frame.with_columns(self.key_range.key()).drop("segment")
+            return frame.with_columns(self.key_range.key(*self.keys)).drop("segment")
         keys = self.table.select("segment", *self.keys)
         keyed = segment_join(frame, keys)
         return keyed.drop("segment")
@@ -398,67 +400,51 @@ def _numbered(keys: pl.LazyFrame, limit: int) -> pl.LazyFrame:
 
 def find_segments(rows: Rows, limit: int) -> Segments:
     counts = [] if rows.n_dropped is None else [rows.n_dropped.sum().alias("n_dropped")]
-    if not rows.keys:
-        whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
+    models = [] if counts else _few_models(rows)
+    if rows.values is None or not models:
+        return _found(rows, rows.keys, rows.frame, counts, limit)
+    # The keys of a few models in memory are looked at once for all.
+    keys = rows.keys[1:]
+    own = rows.values.lazy().select(pl.col(f"by_{i}").alias(key) for i, key in enumerate(keys))
+    one = _found(rows, keys, own, counts, limit // len(models))
+    places = pl.DataFrame({"key_0": models}).with_row_index("place").lazy()
+    every = join(places, one.table, how="cross", maintain_order="left_right")
+    table = every.select(_NUMBER + pl.col("place") * one.count, *rows.keys)
+    return Segments(cached(table), one.count * len(models), rows.keys, None, one, models)
+
+
+def _few_models(rows: Rows) -> list[str]:
+    """Return the names of a few models that each row has a score of, in order."""
+    columns = rows.columns
+    if not columns.several_models or columns.model is not None:
+        return []
+    names = sorted(name for name in columns.request.models if name is not None)
+    return names if len(names) <= _FEW_MODELS else []
+
+
+def _found(
+    rows: Rows, keys: list[str], frame: pl.LazyFrame, counts: list[pl.Expr], limit: int
+) -> Segments:
+    if not keys:
+        whole = frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
         return Segments(cached(whole.with_columns(segment=pl.lit(0, dtype=pl.Int64))), 1, [])
-    dtype, key_range = rows.only_key_dtype, None
-    if dtype is not None:
-        key_range = range_of(dtype, None if rows.values is None else rows.values["by_0"])
+    dtypes, key_range = [*rows.columns.key_dtypes.values()], None
+    if len(keys) == len(dtypes) == 1:
+        key_range = range_of(dtypes[0], None if rows.values is None else rows.values["by_0"])
+    distinct = frame.group_by(keys).agg(counts).sort(keys)
     if key_range is not None and key_range.size <= limit:
         numbers = None if counts else numbers_in_memory(rows, key_range)
-        if numbers is None:
-            table = rows.once(_distinct(rows, counts).with_columns(segment=key_range.number()))
-        else:
-            table = numbers.to_frame().lazy().with_columns(key_range.key())
-        return Segments(table, key_range.size, rows.keys, key_range, key_range.number())
-    of_models = None if counts else _of_few_models(rows, limit)
-    if of_models is not None:
-        return of_models
-    keys = _distinct(rows, counts)
+        if numbers is not None:
+            table = numbers.to_frame().lazy().with_columns(key_range.key(*keys))
+            return Segments(table, key_range.size, keys, key_range)
+        if keys == rows.keys:  # beside models a wide range would take bits of scores
+            table = rows.once(distinct.with_columns(segment=key_range.number()))
+            return Segments(table, key_range.size, keys, key_range)
     if rows.values is None:
-        return Segments(cached(_numbered(keys, limit)), limit, rows.keys)
-    return _in_table(keys, rows.keys, limit)
-
-
-def _of_few_models(rows: Rows, limit: int) -> Segments | None:
-    """Return the segments of a few models in memory, whose keys are looked at once for all."""
-    columns = rows.columns
-    models = sorted(name for name in columns.request.models if name is not None)
-    of_models = columns.several_models and columns.model is None
-    if not of_models or rows.values is None or len(models) > _FEW_MODELS:
-        return None
-    one = _of_one_model(rows, rows.values, limit // len(models))
-    names = pl.DataFrame({"key_0": models}).with_row_index("place").lazy()
-    place: pl.Expr = pl.lit(0, pl.Int64)
-    for number, name in enumerate(models):
-        place = pl.when(pl.col("key_0") == name).then(number).otherwise(place)
-    every = join(names, one.table, how="cross", maintain_order="left_right")
-    table = every.select(_NUMBER + pl.col("place") * one.count, *rows.keys)
-    return Segments(cached(table), one.count * len(models), rows.keys, of_model=one, place=place)
-
-
-def _of_one_model(rows: Rows, values: pl.DataFrame, limit: int) -> Segments:
-    keys, dtypes = rows.keys[1:], [*rows.columns.key_dtypes.values()]
-    if not keys:
-        return Segments(pl.LazyFrame({"segment": [0]}), 1, [])
-    key_range = range_of(dtypes[0], values["by_0"]) if len(keys) == 1 else None
-    numbers = None if key_range is None else numbers_in_memory(rows, key_range)
-    if key_range is not None and numbers is not None and key_range.size <= limit:
-        (key,) = keys
-        table = numbers.to_frame().lazy().with_columns(key_range.key(key))
-        return Segments(table, key_range.size, keys, number=key_range.number(key))
-    own = values.lazy().select(pl.col(f"by_{i}").alias(key) for i, key in enumerate(keys))
-    return _in_table(own.group_by(keys).agg().sort(keys), keys, limit)
-
-
-def _in_table(distinct: pl.LazyFrame, keys: list[str], limit: int) -> Segments:
+        return Segments(cached(_numbered(distinct, limit)), limit, keys)
     # Polars loses nulls in a left join with structs of several chunks.
-    table = _numbered(distinct, limit).collect().rechunk()
-    return Segments(table.lazy(), table.height, keys)
-
-
-def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
-    return rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
+    found = _numbered(distinct, limit).collect().rechunk()
+    return Segments(found.lazy(), found.height, keys)
 
 
 def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:

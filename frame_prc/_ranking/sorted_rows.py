@@ -381,8 +381,9 @@ def put(values: pl.Series, places: pl.Series) -> pl.Series:
         return (values * 0).scatter(places, values)
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    found = np.zeros(len(values), values.to_numpy().dtype)
-    found[places.to_numpy()] = values.to_numpy()
+    source = values.to_numpy()
+    found = np.zeros(len(source), source.dtype)
+    found[places.to_numpy()] = source
     return pl.Series(values.name, found, dtype=values.dtype)
 
 

@@ -15,7 +15,14 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 import polars as pl
 
 from frame_prc._request.specs import AT_THRESHOLD, Criterion, MeasureName
-from frame_prc.exceptions import OptionError, ParameterError, message, shown, type_name
+from frame_prc.exceptions import (
+    OptionError,
+    ParameterError,
+    did_you_mean,
+    message,
+    shown,
+    type_name,
+)
 
 # --- by a package that is missing --------------------------------------------------------------
 
@@ -162,9 +169,6 @@ _ALSO_CALLED = {
     "strata": "stratum stratify",
     "standardised": "standardized",
     "adjust": "p_adjust correction",
-    "recall": "sensitivity tpr true_positive_rate",
-    "precision": "ppv",
-    "fpr": "false_positive_rate",
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
 _MOST_VERBS = 4  # in a hint
@@ -262,16 +266,16 @@ def not_of_lines(names: Iterable[str]) -> list[str]:
 
 def parameter_name(name: str, own: Sequence[str]) -> str:
     """Return what is meant by an unknown parameter: one of ``own``, or of another verb."""
-    meant = _MEANT.get(name, name)
+    meant = _MEANT.get(name) or _MEASURES.get(name, name)
     # A plural is a slip, even if another verb has a parameter of that name.
     slips = (meant, meant.removesuffix("s"), f"{meant}s")
     return next((ours for ours in slips if ours in own), meant)
 
 
 def nearest_measure(name: str, known: Sequence[str]) -> str | None:
-    ours = _MEASURES.get(name)
+    ours = _MEASURES.get(name, name)
     near = [ours] if ours in known else get_close_matches(name, known)
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else None
+    return did_you_mean(near)
 
 
 def measure_hint(name: object) -> str | None:

@@ -121,12 +121,6 @@ class Rows(Execution):
         """Whether a lower score means more likely positive."""
         return self.columns.request.ascending
 
-    @property
-    def only_key_dtype(self) -> pl.DataType | None:
-        if self.columns.several_models or len(self.columns.key_dtypes) != 1:
-            return None
-        return next(iter(self.columns.key_dtypes.values()))
-
     def is_positive(self) -> pl.Expr:
         return is_positive(has_counts=self.has_counts)
 
