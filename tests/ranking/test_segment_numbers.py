@@ -18,6 +18,7 @@ KEYS = {
     "integers from one": pl.Series([5, 1, 1, 5, 3, 3], dtype=pl.UInt8),
     "integers far from zero": pl.Series([100, 102, 100, 102, 103, 103], dtype=pl.Int64),
     "lowest integers of 64 bits": pl.Series([-(2**63), 1 - 2**63] * 3, dtype=pl.Int64),
+    "integers of all 64 bits": pl.Series([-(2**63), -1, 2**63 - 1] * 2, dtype=pl.Int64),
     "lowest integers": pl.Series([-128, 127, -128, 127, 0, 0], dtype=pl.Int8),
     "unsigned integers": pl.Series([2**64 - 1, 2**64 - 2] * 3, dtype=pl.UInt64),
     "nulls": pl.Series([None, 2, None, 2, 2, 1], dtype=pl.Int16),
@@ -50,12 +51,13 @@ def test_eager_keys_are_those_of_a_lazy_frame(key, looks):
     height = len(KEYS[key])
     truth = pl.Series([True, True, False, True, False, True][:height], dtype=pl.Boolean)
     score = pl.Series([0.5, 0.25, 0.75, 0.5, 0.125, 0.5][:height], dtype=pl.Float64)
-    rows = pl.DataFrame({"key": KEYS[key], "truth": truth, "score": score})
-    lazy = frame_prc.average_precision(rows.lazy(), "truth", "score", by="key").collect()
-    with looking(looks=looks):
-        eager = frame_prc.average_precision(rows, "truth", "score", by="key")
-    assert_frame_equal(eager, lazy)
-    assert eager["key"].to_list() == KEYS[key].unique().sort().to_list()
+    rows = pl.DataFrame({"key": KEYS[key], "truth": truth, "score": score, "other": -score})
+    for models in (["score"], ["score", "other"]):
+        lazy = frame_prc.average_precision(rows.lazy(), "truth", models, by="key").collect()
+        with looking(looks=looks):
+            eager = frame_prc.average_precision(rows, "truth", models, by="key")
+        assert_frame_equal(eager, lazy)
+        assert eager["key"].to_list() == KEYS[key].unique().sort().to_list() * len(models)
 
 
 @pytest.mark.parametrize("looks", [False, True], ids=["few", "many"])
