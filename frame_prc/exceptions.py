@@ -131,10 +131,16 @@ def did_you_mean(names: Sequence[str]) -> str | None:
     return f"did you mean {' or '.join(map(repr, names))}?" if names else None
 
 
+def close_to(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names closest to a mistyped one, first of all those that differ in case."""
+    names = [*known]
+    return [n for n in names if n.lower() == name.lower()] or get_close_matches(name, names)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint that names the columns closest to a mistyped name, or lists what exists."""
     names = list(known)
-    if hint := did_you_mean(get_close_matches(name, names, n=3, cutoff=0.6)):
+    if hint := did_you_mean(close_to(name, names)):
         return hint
     shown = ", ".join(repr(n) for n in names[:10]) or "none"
     return f"the columns are {shown}" + (f" and {len(names) - 10} more" if names[10:] else "")

@@ -142,7 +142,7 @@ def _with_ties(points: Frame, counted: Counted, *, thinned: bool) -> Frame:
         shares = nw.when(is_retrieved & (seen > 0)).then(here / seen).otherwise(0.0)
     return points.with_columns(
         tie_shares=shares,
-        at_retrieved=nw.when(is_retrieved).then(seen).otherwise(0),
+        at_retrieved=nw.when(is_retrieved).then(seen).otherwise(seen - here),
         n_scores=nw.when(is_retrieved).then(scores).otherwise(0),
     )
 

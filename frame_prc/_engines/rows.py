@@ -507,6 +507,7 @@ def _rules(columns: Columns) -> Iterator[rules.Rule[nw.Expr]]:
     yield from rules.required_rules(columns, nw.col)
     yield from rules.exact_rules(columns.scores, nw.col)
     yield from rules.squares_rules(columns, nw.col)
+    yield from rules.cluster_rules(columns, nw.col)
 
 
 def _text(error: DataError, value: nw.Expr | None) -> nw.Expr:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import wraps
 from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
@@ -18,6 +17,7 @@ from frame_prc._request.specs import AT_THRESHOLD, Criterion, MeasureName
 from frame_prc.exceptions import (
     OptionError,
     ParameterError,
+    close_to,
     did_you_mean,
     message,
     shown,
@@ -274,7 +274,7 @@ def parameter_name(name: str, own: Sequence[str]) -> str:
 
 def nearest_measure(name: str, known: Sequence[str]) -> str | None:
     ours = _MEASURES.get(name, name)
-    near = [ours] if ours in known else get_close_matches(name, known)
+    near = [ours] if ours in known else close_to(name, known)
     return did_you_mean(near)
 
 
@@ -295,7 +295,7 @@ def no_attribute(what: str, name: str, known: Sequence[str], of: object) -> Attr
 
 
 def name_hint(name: str, known: Sequence[str]) -> str | None:
-    meant = _VERBS_ALSO_CALLED.get(name) or " or ".join(get_close_matches(name, known))
+    meant = _VERBS_ALSO_CALLED.get(name) or " or ".join(close_to(name, known))
     return measure_hint(name) or (f"did you mean {meant}?" if meant else None)
 
 
@@ -317,7 +317,7 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
     if verbs:
         some = ", ".join(sorted(verbs)) if len(verbs) <= _MOST_VERBS else "other verbs"
         return f"{meant}= is a parameter of {some}"
-    close = [f"{parameter}=" for parameter in get_close_matches(name, own)]
+    close = [f"{parameter}=" for parameter in close_to(name, own)]
     return f"did you mean {' or '.join(close)}?" if close else None
 
 

@@ -19,7 +19,14 @@ from frame_prc._request.specs import (
     Missing,
 )
 from frame_prc._request.values import ABOVE, BELOW, other_end, plain
-from frame_prc.exceptions import THIS_VERB, OptionError, shown, type_name
+from frame_prc.exceptions import (
+    THIS_VERB,
+    OptionError,
+    close_to,
+    did_you_mean,
+    shown,
+    type_name,
+)
 
 OptionT = TypeVar("OptionT")
 
@@ -187,6 +194,8 @@ def check_option(
         if type(given) is type(option) and given == option:
             return option
     allowed = ", ".join(repr(option) for option in options)
+    if hint is None and isinstance(given, str):
+        hint = did_you_mean(close_to(given, [one for one in options if isinstance(one, str)]))
     raise OptionError(f"{name}={shown(given)} is not an option", allowed, hint)
 
 
@@ -245,11 +254,16 @@ def check_whole_strata(what: str, strata: object) -> None:
         )
 
 
+def with_type(value: object) -> str:
+    text, kind = shown(value), type_name(value)
+    return f"a value of type {kind}" if text == kind else f"{text} of type {kind}"
+
+
 def check_column(role: str, item: object) -> None:
     if isinstance(item, (str, pl.Expr)):
         return
     raise OptionError(
-        f"{role}= takes columns, got {shown(item)} of type {type_name(item)}",
+        f"{role}= takes columns, got {with_type(item)}",
         "a column name or a Polars expression",
         column_hint(plain_option(item)),
     )

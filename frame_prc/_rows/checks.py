@@ -140,11 +140,7 @@ def checks_of(columns: Columns) -> list[Check]:
         checks.append(missing_check(required))
     checks += map(check_of, rules.exact_rules(columns.scores, pl.col))
     checks += map(check_of, rules.squares_rules(columns, pl.col))
-    if columns.cluster is not None:
-        hint = "a value that no other row has makes a row a cluster by itself"
-        rule = rules.required_rule("cluster", columns.cluster, pl.col("cluster"), hint)
-        subject = role_name("cluster", columns.cluster)
-        checks.append(check_of(replace(rule, subject=subject, allowed="a cluster for each row")))
+    checks += map(check_of, rules.cluster_rules(columns, pl.col))
     if columns.strata is not None:
         checks += _strata_checks(columns, columns.strata)
     return checks

@@ -379,7 +379,7 @@ def check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
             raise ColumnError(
                 f"key {name!r} in by= is named like a column of the result",
                 f"names other than {', '.join(map(repr, taken))}",
-                "give the key another name with .alias(...)",
+                f"give the key another name, as in by=pl.col({name!r}).alias('{name}_')",
                 shell_hint=None,
             )
 

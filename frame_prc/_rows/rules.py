@@ -246,6 +246,15 @@ def required_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[E
     return rules
 
 
+def cluster_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
+    if columns.cluster is None:
+        return []
+    hint = "a value that no other row has makes a row a cluster by itself"
+    rule = required_rule("cluster", columns.cluster, col("cluster"), hint)
+    subject = role_name("cluster", columns.cluster)
+    return [replace(rule, subject=subject, allowed="a cluster for each row")]
+
+
 def required_rule(role: str, column: Column, value: ExprT, hint: str) -> Rule[ExprT]:
     return Rule(
         broken=is_missing(role, column, value),

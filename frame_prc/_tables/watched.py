@@ -24,6 +24,7 @@ from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured, Target
 from frame_prc._rows.checks import check, order_checks
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED, Rows
+from frame_prc._rows.rules import counted
 from frame_prc._rows.table import Table, details, measure_and_sizes
 from frame_prc.exceptions import DataError
 
@@ -147,9 +148,10 @@ class Watched(Table):
         lacking = pairs.filter(~pl.col("present") & ~pl.col("end_known"))
         if lacking.height:
             raise DataError(
-                f"window={self.window} needs the rows of {lacking[over][0]}, which state= has and "
-                "the frame has not",
-                hint=f"give the last {self.window - 1} periods of the state with the new ones",
+                f"window={self.window} needs the rows of period {lacking[over][0]}, which state= "
+                "has and the frame has not",
+                hint="give the rows of the last "
+                f"{counted(self.window - 1, 'period')} of the state with the new ones",
             )
         return pairs
 

@@ -102,10 +102,10 @@ class DecisionVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``target, threshold, precision, recall, predicted_count, status``, with
             ``cost`` also ``expected_cost``, null for other targets. With ``ci``, ``precision_low,
-            precision_high`` take the place of ``predicted_count``; with ``guarantee`` there is
-            ``n_needed``. With ``details`` also ``criterion, target_value, tp, fp, fn, tn, fpr,
-            f_score, predicted_rate``, with ``guarantee`` ``n_counted``, with ``calibrate``
-            ``reference_prevalence``, with ``ci`` ``recall_low, recall_high``; with
+            precision_high`` take the place of ``predicted_count``; with ``guarantee`` and no ``ci``
+            there is ``n_needed``. With ``details`` also ``criterion, target_value, tp, fp, fn, tn,
+            fpr, f_score, predicted_rate``, with ``guarantee`` ``n_counted, n_needed``, with
+            ``calibrate`` ``reference_prevalence``, with ``ci`` ``recall_low, recall_high``; with
             ``ascending=True`` always ``ascending``. Sorted by the keys, then in the order of the
             parameters above.
 

@@ -13,7 +13,7 @@ from frame_prc._inference.estimates import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.hints import condition_hint, no_attribute, refuses_unknown
 from frame_prc._request.options import confidence
-from frame_prc._request.roles import check_whole_strata, name_of
+from frame_prc._request.roles import check_whole_strata, name_of, with_type
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.base import engine_plans
@@ -21,7 +21,7 @@ from frame_prc.evaluation.glossary import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.scripts import ScriptVerbs
 from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
-from frame_prc.exceptions import OptionError, PrcError, shown, type_name
+from frame_prc.exceptions import OptionError, PrcError, type_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -90,8 +90,7 @@ class Evaluation(
             return self._changed(frame=self._native.filter(condition))
         if not isinstance(condition, pl.Expr):
             raise OptionError(
-                f"where() takes an expression, got {shown(condition)} of type "
-                f"{type_name(condition)}",
+                f"where() takes an expression, got {with_type(condition)}",
                 "a Polars expression, for example pl.col('region') == 'north'",
                 condition_hint(condition),
             )

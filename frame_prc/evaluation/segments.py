@@ -334,8 +334,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         Notes
         -----
         The influences of a segment add up to 0. The sum of their squares, with ``cluster`` that of
-        the squared sums of clusters, is the square of ``std_error``: the infinitesimal jackknife
-        (Efron 1981).
+        the squared sums of clusters, is the square of ``std_error`` (Efron 1981). Of weighted rows
+        at a threshold ``std_error`` may be larger, as heavy rows may be missing by chance.
 
         Examples
         --------

@@ -57,10 +57,15 @@ def test_no_truth_is_read_at_the_call(kind, verb):
             f"'weight' {SOME} with -1.5.*Allowed: finite numbers that are zero or more",
         ),
         ({"weight": pl.lit(NAN)}, {"weight": "weight"}, f"'weight' {SOME} with [nN](a|ull)"),
+        (
+            {"day": pl.when(pl.col("score") > 0).then(1)},
+            {"cluster": "day", "ci": 0.9},
+            f"'day' {SOME} with null.*Allowed: a cluster for each row",
+        ),
         ({"truth": pl.lit(2)}, {}, f"'truth' {SOME} outside 0 and 1: 2.*pos_label="),
         ({"truth": ROWS["label"]}, {"pos_label": "Yes"}, "'Yes' is nowhere in .*maybe to yes"),
     ],
-    ids=["score", "truth", "negative", "NaN", "not 0 or 1", "pos_label"],
+    ids=["score", "truth", "negative", "NaN", "cluster", "not 0 or 1", "pos_label"],
 )
 def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, says):
     bad = kind.make(ROWS.with_columns(**columns))

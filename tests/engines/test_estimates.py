@@ -44,7 +44,16 @@ CALLS = [
     ("average_precision", {**OLD, "ci": 0.9, "ascending": True}),
     ("average_precision", {**OLD, "by": "week", "ci": 0.9, "thresholds": [0.2, 0.5, 0.7]}),
     ("average_precision", {**OLD, "by": "week", "calibrate": "highest"}),
-    ("summary", {**BOTH, "by": "segment", "overall": True, "measures": ["roc_auc", "lift"]}),
+    (
+        "summary",
+        {
+            "score": ["old", "holes"],
+            "by": "segment",
+            "missing": "unretrieved",
+            "overall": True,
+            "measures": ["roc_auc", "lift"],
+        },
+    ),
     ("summary", {**OLD, "by": "week", "measures": PROBABILITIES}),
     ("summary", {**OLD, "measures": AT_THRESHOLD, "at": {"threshold": 0.45}}),
     (

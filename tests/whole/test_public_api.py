@@ -245,6 +245,7 @@ def test_default_tables_show_whole_in_a_terminal(kind):
         ev.summary(overall=True),
         ev.operating_points(recall=0.8, predicted_rate=0.1),
         ev.operating_points(threshold=300, ci=0.9),
+        ev.operating_points(recall=0.8, guarantee=0.9, ci=0.9),
         ev.compare_segments(),
         ev.compare_segments(adjust="holm"),
         ev.heterogeneity(),
