@@ -8,6 +8,10 @@ import re
 import zlib
 from pathlib import Path
 
+# Tests run in processes beside each other, of which one thread each keeps all cores busy. Those of
+# threads start processes of their own.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 import polars as pl
 import pytest
 from checkout import TESTS

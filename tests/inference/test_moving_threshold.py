@@ -141,7 +141,7 @@ def test_values_equal_exact_arithmetic(kind, df, by, choice, name):
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("choice", [*CHOICES[:-1], {"predicted_count": 25}], ids=str)
 def test_errors_equal_exact_arithmetic(kind, weight, choice):
-    df = two_models()
+    df = two_models(n=150)
     df = df if weight else df.drop("weight")
     for name in NAMES:
         assert len(list(check(kind, df, choice, name, weight, "region"))) == 3, name
@@ -169,7 +169,7 @@ def too_high(name, choice, rows):
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("choice", CHOICES[:-1], ids=str)
 def test_the_lower_limit_is_without_what_the_row_at_the_threshold_adds(kind, weight, choice):
-    df, level, lowered = two_models(), 0.95, 0
+    df, level, lowered = two_models(n=150), 0.95, 0
     df = df if weight else df.drop("weight")
     cells = {"precision": (0, 1), "f1": (0, 1, 2), "accuracy": (0, 1, 2, 3)}
     for name in NAMES:

@@ -62,7 +62,7 @@ def test_quiet_weeks_alarm_in_at_most_five_percent(asked, positives):
     )  # at 5 %, more happen once in 120 times
 
 
-def first_alarms(ratio, drop, *, periods=8, looks=26, draws=1500):
+def first_alarms(ratio, drop, *, periods=8, looks=26, draws=600):
     """Return the first look that is an alarm, here and by Bonferroni, of periods of variance 1.
 
     They vary ``ratio`` times as much, and are lower by ``drop`` after the reference.
@@ -85,15 +85,14 @@ def first_alarms(ratio, drop, *, periods=8, looks=26, draws=1500):
     return [np.where(one.any(axis=1), one.argmax(axis=1) + 1, np.inf) for one in (ours, by_single)]
 
 
-@pytest.mark.parametrize("ratio", [1.0, 2.0, 6.0])
+@pytest.mark.parametrize("ratio", [1.0, 6.0])
 def test_quiet_periods_that_vary_by_themselves_alarm_in_at_most_five_percent(ratio):
     ours, _ = first_alarms(ratio, 0.0)
-    assert np.isfinite(ours).mean() < 0.061  # of 1,500 at 5 %, more happen once in 40 times
+    assert np.isfinite(ours).mean() < 0.068  # of 600 at 5 %, more happen once in 40 times
 
 
-@pytest.mark.parametrize(("ratio", "drop"), [(1.0, 1.5), (2.0, 3.0)])
-def test_a_lasting_drop_is_found_sooner_than_by_bonferroni(ratio, drop):
-    ours, by_single = first_alarms(ratio, drop, periods=12)
+def test_a_lasting_drop_is_found_sooner_than_by_bonferroni():
+    ours, by_single = first_alarms(1.0, 1.5, periods=12)
     assert np.median(ours) < 0.7 * np.median(by_single)
     assert np.isfinite(ours).mean() > np.isfinite(by_single).mean() + 0.1
 
@@ -217,7 +216,7 @@ def test_equal_periods_hardly_alarm_and_those_that_drop_are_found(tau, drop, lea
     random = np.random.default_rng(5)
     variance, first, looks = 0.04, 8, 52
     found, bounds = [], ()
-    for _ in range(300):
+    for _ in range(150):
         logits = random.normal(0, np.sqrt(variance + tau**2), first + looks)
         logits[first:] -= drop
         size = len(logits)
@@ -248,8 +247,8 @@ def test_the_delay_is_one_for_all_periods_and_within_the_plan():
     assert delay is None or 1 <= delay <= 12
 
 
-@pytest.mark.parametrize("drop", [0.3, 0.5, 0.7])
-def test_the_delay_is_the_median_look_of_series_that_drop(drop):
+def test_the_delay_is_the_median_look_of_series_that_drop():
+    drop = 0.5
     random = np.random.default_rng(3)
     variance, first, looks = 0.04, 8, 12
 
