@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -377,12 +378,12 @@ class Evaluation:
         """
         if value is None or not math.isfinite(value):
             return "" if value is None else f"{value}".replace("inf", "\N{INFINITY}")
-        place = self._scores.search_sorted(value)
+        place = bisect_left(self._scores, value)
         exact, toward = Decimal(str(value)), ROUND_CEILING if self.asked.ascending else ROUND_FLOOR
         for digits in range(_DIGITS, len(exact.as_tuple().digits)):
             step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
             rounded = exact.quantize(step, rounding=toward)
-            if abs(self._scores.search_sorted(float(rounded)) - place) <= self._scores.len() / 1000:
+            if abs(bisect_left(self._scores, float(rounded)) - place) <= len(self._scores) / 1000:
                 return f"{float(rounded):.{digits}g}"
         return f"{value:g}" if float(f"{value:g}") == value else str(value)
 

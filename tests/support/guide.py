@@ -118,10 +118,5 @@ def _update(path: Path) -> None:
 
 if __name__ == "__main__":
     configure()
-    if sys.argv[1] == "--print":  # in the current folder
-        page = Path(sys.argv[2]).read_text(encoding="utf-8")
-        serve(page)
-        sys.stdout.write(with_output(page))
-    else:
-        for argument in sys.argv[1:]:
-            _update(Path(argument).resolve())
+    for argument in sys.argv[1:]:
+        _update(Path(argument).resolve())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+import warnings
+from contextlib import nullcontext
 
 import engine_kinds
 import guide
@@ -20,16 +20,12 @@ MOST_LINES = 120
 every_page = pytest.mark.parametrize("name", PAGES)
 
 
-def in_a_process(path):
-    command = [sys.executable, guide.__file__, "--print", path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def on_spark(page):
-    with engine_kinds.shared_spark_session(), pl.Config():
+def with_output(page):
+    spark = engine_kinds.shared_spark_session() if "pyspark" in page else nullcontext()
+    with spark, pl.Config(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other packages: no page shows them
         guide.configure()
+        guide.serve(page)
         return guide.with_output(page)
 
 
@@ -42,8 +38,9 @@ def test_a_page_shows_what_its_code_prints(name, tmp_path, monkeypatch):
         optional.require_r_package("ggplot2")
     (tmp_path / "examples").symlink_to(guide.CHECKOUT / "examples")
     monkeypatch.chdir(tmp_path)
-    shown = on_spark(page) if "pyspark" in page else in_a_process(PAGES[name])
-    assert shown == page, "python tests/support/guide.py examples/guide/*.md writes it anew"
+    assert with_output(page) == page, (
+        "python tests/support/guide.py examples/guide/*.md writes it anew"
+    )
     made = [picture for picture in guide.pictures(page) if (tmp_path / picture).exists()]
     assert made == guide.pictures(page)
 
