@@ -175,6 +175,8 @@ class Measure(ABC):
     of_both_classes: ClassVar[bool] = False
     counted: ClassVar[bool] = False
     of_decisions: ClassVar[bool] = False
+    # By simulation the variance of its logit is larger than estimated, by so many over its rows.
+    rows_short: ClassVar[int] = 0
     # The effective number of rows below which it rests on few.
     fewest: ClassVar[float] = FEW_POSITIVES
     # Columns of its points that say how much of a positive, and of a negative, it is divided by.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_prc._inference.areas import AveragePrecision
 from frame_prc._inference.distributions import student_p_value, student_quantile
 from frame_prc._inference.resamples import Floats, Integers
 
@@ -18,9 +19,6 @@ from frame_prc._inference.resamples import Floats, Integers
 _GRID = 200  # values of tau
 _MOST_DRAWS, _FEWEST_DRAWS, _CELLS = 4000, 400, 10_000_000
 _ROWS_OF_OTHERS = 20
-# By simulation the variance of the logit of an average precision is larger than its estimate, by 5
-# over the number of rows.
-_ROWS_SHORT = 5
 
 
 class Shrunk(NamedTuple):
@@ -37,7 +35,7 @@ def shrunk(
     rows: Floats,
     *,
     of_hits: bool = True,
-    of_precision: bool = True,
+    short: int = AveragePrecision.rows_short,
 ) -> Shrunk:
     """Return draws of the true values of segments, always the same ones.
 
@@ -56,9 +54,7 @@ def shrunk(
     y = np.log(inside) - np.log1p(-inside)
     of_logits = variances / (inside * (1 - inside)) ** 2
     of_row = float(np.median((of_logits * rows)[of_logits > 0]))
-    v = _leaning(of_logits, of_row, rows, _ROWS_OF_OTHERS)
-    if of_precision:
-        v *= 1 + _ROWS_SHORT / rows
+    v = _leaning(of_logits, of_row, rows, _ROWS_OF_OTHERS, short)
     draws = int(np.clip(_CELLS // len(y), _FEWEST_DRAWS, _MOST_DRAWS))
     tau, mu, precision = _draws_of_spread(y, v, draws, random)
     mu += random.standard_normal(mu.shape) / np.sqrt(precision)
@@ -70,13 +66,13 @@ def shrunk(
     return Shrunk(1 / (1 + np.exp(-theta[:, own])), places[:, own], share.mean(axis=0)[own])
 
 
-def _leaning(own: Floats, of_row: float, rows: Floats, few: int) -> Floats:
-    """Return variances of logits that lean on that of a usual row where rows are few."""
+def _leaning(own: Floats, of_row: float, rows: Floats, few: int, short: int) -> Floats:
+    """Return variances of logits that lean on that of a usual row where rows are few, inflated."""
     usual = of_row / rows
     own = np.where(np.isfinite(own) & (own > 0), own, usual)
     weight = rows / (rows + few)
     leaning: Floats = np.exp(weight * np.log(own) + (1 - weight) * np.log(usual))
-    return leaning
+    return leaning * (1 + short / rows)
 
 
 def _draws_of_spread(
@@ -115,7 +111,7 @@ class Spread(NamedTuple):
     degrees: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class Series:
     """The periods of a segment, in order: the first ``first`` ones, and those that are watched.
 
@@ -137,9 +133,8 @@ class Series:
         """Variances that lean on those of the rows of the reference, where rows are few."""
         own, reference = self.variances, self.reference
         of_row = float(np.nanmean(own[reference] * self.rows[reference]))
-        leaning = _leaning(own, of_row, self.rows, _ROWS_OF_REFERENCE)
-        inflated: Floats = leaning * (1 + _ROWS_SHORT / self.rows)
-        return inflated
+        short = AveragePrecision.rows_short  # of all measures here
+        return _leaning(own, of_row, self.rows, _ROWS_OF_REFERENCE, short)
 
     @property
     def reference(self) -> slice:
@@ -160,7 +155,7 @@ class Series:
         found: Floats = (y - np.average(y[used], weights=w[used])) * np.sqrt(w)
         return found
 
-    @property
+    @cached_property
     def own_spread(self) -> tuple[float, float, int]:
         """Cochran's Q, what it grows by with tau squared, and its degrees of freedom."""
         used = np.isfinite(self.residuals)

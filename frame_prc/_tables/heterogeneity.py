@@ -13,7 +13,6 @@ from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, status_where
 from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.areas import AveragePrecision
 from frame_prc._inference.comparisons import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.estimates import (
     Estimates,
@@ -465,8 +464,7 @@ class Shrunken(Table):
         measure, tail = measure_of(self.measured), (1 - self.level) / 2
         columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))
         numbers = (column.fill_null(float("nan")).to_numpy() for column in columns)
-        of_precision = isinstance(measure, AveragePrecision)
-        draws = shrunk(*numbers, of_hits=measure.of_hits, of_precision=of_precision)
+        draws = shrunk(*numbers, of_hits=measure.of_hits, short=measure.rows_short)
         ends = [tail, 1 - tail]
         low, high = np.quantile(draws.values, ends, axis=0)
         ranks = draws.ranks if measure.higher_is_better else used.height + 1 - draws.ranks
