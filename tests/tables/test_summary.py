@@ -490,7 +490,7 @@ def test_macro_row_is_the_mean_of_the_segments_that_are_defined(kind):
 @pytest.mark.parametrize("weight", [None, "weight"])
 @given(frames(SCORES_OR_NONE, max_size=12))
 def test_lower_limit_of_the_mean_allows_for_the_bias_of_leaving_out_each_row(kind, weight, df):
-    """Of two equal segments the mean has their area and their bias."""
+    """Of two equal segments the mean has their area and their bias, and what is not found of it."""
     (rows,) = segments(df.with_columns(weight=1), None).values()
     named = {"by": "k", "weight": weight, "missing": "unretrieved"}
     options = {"overall": True, "calibrate": 0.1, "ci": 0.9, "details": True}
@@ -505,7 +505,9 @@ def test_lower_limit_of_the_mean_allows_for_the_bias_of_leaving_out_each_row(kin
         m = row["n_pos"] / (2.5 if weight else 1)
         if error is None:
             continue
-        bias = max(0.0, float(oracle.bias(rows, prevalence)))
+        negatives = sum(not one.truth for one in rows)
+        unfound = (1 - area) / negatives if negatives else 0.0
+        bias = max(0.0, float(oracle.bias(rows, prevalence)) + unfound)
         quantile = math.sqrt(m / (m - 1)) * oracle.student_quantile(0.9, Fraction(m - 1))
         centres = (area, max(area - bias, area / 10))
         low = min(expit(logit(one) - quantile * error / (one * (1 - one))) for one in centres)
