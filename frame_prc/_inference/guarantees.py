@@ -151,12 +151,7 @@ def _effective(half: Class, reached: Floats, sample: Sample, target: Target) -> 
 
 
 def _of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> float:
-    """Return the effective number of rows in clusters where about the share wanted is retrieved.
-
-    It is at least that of clusters of copies. The variance is as if one more had been seen, with
-    all its rows on the wrong side: where 5 % of 20 clusters had, recalls of .8 were else kept in
-    78 %. Sizes vary it: with one cluster as large as all others, copies tell as much.
-    """
+    """Return the effective number of rows in clusters where about the share wanted is retrieved."""
     weights = half.sizes * half.weights
     sizes = np.bincount(half.clusters, weights)
     total, squares = sizes.sum(), sizes @ sizes
@@ -165,13 +160,16 @@ def _of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> f
     hits = np.bincount(half.clusters[part], weights[part], minlength=len(sizes))
     share = hits.sum() / total
     off, wrong = hits - share * sizes, share if target.criterion == "recall" else 1 - share
+    # One more cluster has all its rows on the wrong side: where 5 % of 20 have, recalls of .8 were
+    # else kept in 78 %.
     spread = off @ off + wrong**2 * squares / np.count_nonzero(sizes)
+    # The fewer clusters are large, the less is known of what they vary by.
     of_sizes = np.sum(sizes**4) / squares**2
     sums = {"rows": rows, "sizes": of_sizes, "spread": spread / total**2, "unseen": 1.0}
     known = pl.DataFrame({"tp": hits.sum(), "fp": total - hits.sum(), **sums})
     z = normal_quantile(2 * _guarantee(target) - 1)
     told: float = known.select(share_of_sums(z)).item()
-    return max(total * told, float(total**2 / squares))
+    return max(total * told, float(total**2 / squares))  # as if rows of a cluster were copies
 
 
 def _told_at(half: Class, rows: float) -> Callable[[float], float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 
@@ -150,6 +151,33 @@ def test_copies_of_rows_tell_no_more_than_the_rows(kind, target):
         assert abs(clustered - once) < abs(as_rows - once)
     else:
         assert clustered == once != as_rows
+
+
+@every_kind
+@pytest.mark.parametrize(("criterion", "value"), [("recall", 0.8), ("fpr", 0.3)])
+def test_clusters_tell_as_much_as_they_vary_with_one_that_is_all_wrong(kind, criterion, value):
+    draw = random.Random(8)  # noqa: S311 - not for secrets
+    levels = [draw.gauss(0, 0.3) for _ in range(60)]
+    clusters = [c for c in range(60) for _ in range(3 + c % 14)]
+    truth = [draw.random() < 0.5 for _ in clusters]
+    scores = [draw.gauss(levels[c] + 2 * one, 1) for c, one in zip(clusters, truth, strict=True)]
+    df = pl.DataFrame({"c": clusters, "truth": truth, "score": scores})
+    found = points(kind, df, cluster="c", **{criterion: value}, guarantee=0.9).row(0, named=True)
+    own = df.filter(pl.col("truth") == (criterion == "recall")).sort("score", descending=True)
+    sizes, n = Counter(own["c"]), own.height
+    retrieved = Counter(own["c"][: math.ceil(value * n)])
+    share = sum(retrieved.values()) / n
+    squares, fourths = (sum(size**power for size in sizes.values()) for power in (2, 4))
+    wrong = share if criterion == "recall" else 1 - share
+    spread = sum((retrieved[c] - share * size) ** 2 for c, size in sizes.items())
+    spread += wrong**2 * squares / len(sizes)
+    effective = Fraction(squares**2, fourths)
+    by_rows = n**2 * share * (1 - share) * (1 - 1 / float(effective)) / (n - 1)
+    t = [oracle.student_quantile(0.8, number - 1) for number in (Fraction(n), effective)]
+    told = n * min(1, by_rows / spread) * (t[0] / t[1]) ** 2
+    assert found["n_counted"] == pytest.approx(told, rel=1e-9)
+    assert n**2 / squares < told < n  # more than copies, and less than single rows
+    assert (found[criterion] > value) == (criterion == "recall")
 
 
 # --- what is said ------------------------------------------------------------------------------
