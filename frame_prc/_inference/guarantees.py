@@ -169,7 +169,8 @@ def _of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> f
     known = pl.DataFrame({"tp": hits.sum(), "fp": total - hits.sum(), **sums})
     z = normal_quantile(2 * _guarantee(target) - 1)
     told: float = known.select(share_of_sums(z)).item()
-    return max(total * told, float(total**2 / squares))  # as if rows of a cluster were copies
+    copies = total**2 / squares
+    return float(max(total * told, copies))
 
 
 def _told_at(half: Class, rows: float) -> Callable[[float], float]:

@@ -220,3 +220,4 @@ def means() -> Iterator[Cell]:
     yield Cell(20, 50, 0.1, 0.8)
     for positives, area in ((10, 0.5), (20, 0.3), (10, 0.9)):
         yield Cell(20, positives, 0.1 if area < 0.9 else 0.3, area, weighted=True)
+    yield Cell(100, 10, 0.5, 0.9, weighted=True)

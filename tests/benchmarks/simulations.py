@@ -217,6 +217,7 @@ def _in_clusters(name: str, many: pl.DataFrame, df: pl.DataFrame) -> Iterator[Ro
     differs = {"rejects": pl.col("p_value") < 1 - LEVEL}
     compared_ = ev.compare_models()
     yield from (said | row for row in judged(compared_, "difference", 0.0, **differs))
+    yield from kept(df, many, said, score="a", cluster="cluster")
 
 
 def thinly_sampled() -> Iterator[Row]:
@@ -238,15 +239,19 @@ def thinly_sampled() -> Iterator[Row]:
         recall = frame_prc.operating_points(many, "truth", "score", **at)["recall"].item()
         own = held.with_columns(ci_low="recall_low", ci_high="recall_high")
         yield from ({"what": "recall", **said} | row for row in judged(own, "recall", recall))
-        for target, value in (("recall", 0.8), ("fpr", 0.1)):
-            sure = frame_prc.operating_points(
-                df, "truth", "score", **shared, guarantee=LEVEL, **{target: value}
-            )["threshold"].drop_nulls()
-            at["threshold"] = [*sure]
-            of_many = frame_prc.operating_points(many, "truth", "score", **at)[target]
-            misses = of_many < value if target == "recall" else of_many > value
-            kept = {"of draws": len(sure) / MOST_DRAWS, "covers": 1 - misses.sum() / MOST_DRAWS}
-            yield {"what": f"{target}={value} is kept", **said, **kept}
+        yield from kept(df, many, said, score="score", weight="weight")
+
+
+def kept(df: pl.DataFrame, many: pl.DataFrame, said: Row, **roles: str) -> Iterator[Row]:
+    """Yield how often targets are met by the rows of the population too."""
+    for target, value in (("recall", 0.8), ("fpr", 0.1)):
+        asked = {**roles, target: value}
+        sure = df.prc.operating_points("truth", by="draw", guarantee=LEVEL, **asked)
+        at = [*sure["threshold"].drop_nulls()]
+        found = many.prc.operating_points("truth", threshold=at, details=True, **roles)[target]
+        misses = found < value if target == "recall" else found > value
+        rates = {"of draws": len(at) / said["draws"], "covers": 1 - misses.sum() / said["draws"]}
+        yield {**said, "what": f"{target}={value} is kept", **rates}
 
 
 # --- models ----------------------------------------------------------------------------------
