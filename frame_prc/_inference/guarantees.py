@@ -41,6 +41,8 @@ def bounds(ranking: Ranking, targets: Mapping[str, Target]) -> pl.LazyFrame:
 
     def found(sample: Sample) -> list[tuple[float | None, ...]]:
         points = sample.observed()
+        if not points.tp.size:  # no row has a score
+            return []
         pairs = [_BOUNDS[t.criterion](sample, points, t) for t in targets.values()]
         bounds_, rows = zip(*pairs, strict=True)
         return [(*bounds_, *rows)]

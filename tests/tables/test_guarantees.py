@@ -230,6 +230,13 @@ def test_segments_have_bounds_of_their_own(kind):
 
 
 @every_kind
+def test_rows_without_a_score_have_no_guarantee(kind):
+    df = sample(20, 1).with_columns(score=pl.lit(None, pl.Float64))
+    found = points(kind, df, recall=0.8, precision=0.8, guarantee=0.9, missing="unretrieved")
+    assert set(found["status"]) == {"no_guarantee"}
+
+
+@every_kind
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
