@@ -78,7 +78,7 @@ def _on_clusters(found: Evaluation) -> str:
     if found.cluster is None:
         return (
             "All rows are taken as independent. If several share a day, a user or a patient, the "
-            "intervals are too narrow: ask for a report with that column in cluster=."
+            "intervals may be too narrow: ask for a report with that column in cluster=."
         )
     return (
         f"Rows with the same {say.isolated(found.cluster)} count as one cluster "

@@ -213,6 +213,8 @@ _VERBS_ALSO_CALLED = {
     "ggplot": "write_ggplot",
     "merge_counts": "frame_prc.merge_counts(*frames)",
     "scorecard": "summary",
+    "filter": "where() of an evaluation",
+    "worst": "shrunk or compare_segments",
     "roc": "plot(..., roc=True)",
     "roc_curve": "plot(..., roc=True)",
 }
@@ -295,6 +297,8 @@ def no_attribute(what: str, name: str, known: Sequence[str], of: object) -> Attr
 
 
 def name_hint(name: str, known: Sequence[str]) -> str | None:
+    if name not in known and any(name in verbs for verbs in _verbs.values()):
+        return f"frame_prc.{name}(...) is a function"
     meant = _VERBS_ALSO_CALLED.get(name) or " or ".join(close_to(name, known))
     return measure_hint(name) or (f"did you mean {meant}?" if meant else None)
 

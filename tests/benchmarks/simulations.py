@@ -248,6 +248,8 @@ def kept(df: pl.DataFrame, many: pl.DataFrame, said: Row, **roles: str) -> Itera
         asked = {**roles, target: value}
         sure = df.prc.operating_points("truth", by="draw", guarantee=LEVEL, **asked)
         at = [*sure["threshold"].drop_nulls()]
+        if not at:  # clusters are too few for any guarantee
+            continue
         found = many.prc.operating_points("truth", threshold=at, details=True, **roles)[target]
         misses = found < value if target == "recall" else found > value
         rates = {"of draws": len(at) / said["draws"], "covers": 1 - misses.sum() / said["draws"]}

@@ -80,13 +80,13 @@ def test_chance_is_seldom_found_and_then_what_came_closest_is_told(caplog):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("asked", [{}, {"cluster": "user"}, {"measure": "roc_auc"}])
+@pytest.mark.parametrize("asked", [{"cluster": "user"}, {"measure": "roc_auc"}])
 def test_chance_is_found_in_at_most_five_percent(asked):
     frames = (
-        rows(seed, size=3000, clusters=300 if asked.get("cluster") else None) for seed in range(60)
+        rows(seed, size=3000, clusters=300 if asked.get("cluster") else None) for seed in range(40)
     )
     hits = sum(found(frame, **asked).height > 0 for frame in frames)
-    assert hits <= 8  # at 5 %, more happen once in 300 times
+    assert hits <= 6  # at 5 %, more happen once in 300 times
 
 
 def test_a_number_is_cut_where_its_text_says():

@@ -155,7 +155,7 @@ def test_copies_of_rows_tell_no_more_than_the_rows(kind, target):
 
 @every_kind
 @pytest.mark.parametrize(("criterion", "value"), [("recall", 0.8), ("fpr", 0.3)])
-def test_clusters_tell_as_much_as_they_vary_with_one_that_is_all_wrong(kind, criterion, value):
+def test_clusters_tell_as_much_as_they_vary_with_two_that_are_all_wrong(kind, criterion, value):
     draw = random.Random(8)  # noqa: S311 - not for secrets
     levels = [draw.gauss(0, 0.3) for _ in range(60)]
     clusters = [c for c in range(60) for _ in range(3 + c % 14)]
@@ -170,7 +170,7 @@ def test_clusters_tell_as_much_as_they_vary_with_one_that_is_all_wrong(kind, cri
     squares, fourths = (sum(size**power for size in sizes.values()) for power in (2, 4))
     wrong = share if criterion == "recall" else 1 - share
     spread = sum((retrieved[c] - share * size) ** 2 for c, size in sizes.items())
-    spread += wrong**2 * squares / len(sizes)
+    spread += 2 * wrong**2 * squares / len(sizes)
     effective = Fraction(squares**2, fourths)
     by_rows = n**2 * share * (1 - share) * (1 - 1 / float(effective)) / (n - 1)
     t = [oracle.student_quantile(0.8, number - 1) for number in (Fraction(n), effective)]
