@@ -211,7 +211,6 @@ _VERBS_ALSO_CALLED = {
     "confusion_matrix": "operating_points",
     "points": "operating_points",
     "ggplot": "write_ggplot",
-    "merge_counts": "frame_prc.merge_counts(*frames)",
     "scorecard": "summary",
     "filter": "where() of an evaluation",
     "worst": "shrunk or compare_segments",

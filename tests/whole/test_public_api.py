@@ -173,7 +173,7 @@ def test_namespace_has_the_verbs_and_nothing_else(kind):
         ("roc_auc", r" Hint: it is a measure: summary\(measures='roc_auc'\), .*\)"),
         ("brier", r" Hint: it is a measure: summary\(measures='brier'\), .*\)"),
         ("sumary", " Hint: did you mean summary or plot_summary"),
-        ("merge_counts", r" Hint: did you mean frame_prc.merge_counts\(\*frames\)"),
+        ("merge_counts", r" Hint: frame_prc.merge_counts\(...\) is a function"),
         ("xyz", ""),
     ],
 )
@@ -211,6 +211,7 @@ def test_a_name_that_the_package_does_not_have_gets_a_hint(name, hint):
         ("roc_auc", r"it is a measure: summary\(measures='roc_auc'\)"),
         ("recall", r"it is a measure: .*at={'threshold': 0.5}\)"),
         ("sumary", "did you mean summary"),
+        ("plot_table", r"frame_prc.plot_table\(...\) is a function"),
     ],
 )
 def test_a_name_that_an_evaluation_does_not_have_gets_a_hint(kind, name, hint):
