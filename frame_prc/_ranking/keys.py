@@ -407,7 +407,7 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     keys = rows.keys[1:]
     own = rows.values.lazy().select(pl.col(f"by_{i}").alias(key) for i, key in enumerate(keys))
     one = _found(rows, keys, own, counts, limit // len(models))
-    places = pl.DataFrame({"key_0": models}).with_row_index("place").lazy()
+    places = pl.LazyFrame({"key_0": models, "place": range(len(models))})
     every = join(places, one.table, how="cross", maintain_order="left_right")
     table = every.select(_NUMBER + pl.col("place") * one.count, *rows.keys)
     return Segments(cached(table), one.count * len(models), rows.keys, None, one, models)
