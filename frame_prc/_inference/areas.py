@@ -42,7 +42,7 @@ from frame_prc._request.specs import PARTIAL_ROC_AUC
 class AveragePrecision(measure.Measure):
     """The average precision, maybe calibrated; only scores with positives change its influence."""
 
-    points, rows_short = HITS, 5
+    points, of_precisions = HITS, True
 
     @property
     def name(self) -> str:

@@ -175,8 +175,8 @@ class Measure(ABC):
     of_both_classes: ClassVar[bool] = False
     counted: ClassVar[bool] = False
     of_decisions: ClassVar[bool] = False
-    # By simulation the variance of its logit is larger than estimated, by so many over its rows.
-    rows_short: ClassVar[int] = 0
+    # Whether it is a mean of precisions: these vary more, and are higher, than is estimated.
+    of_precisions: ClassVar[bool] = False
     # The effective number of rows below which it rests on few.
     fewest: ClassVar[float] = FEW_POSITIVES
     # Columns of its points that say how much of a positive, and of a negative, it is divided by.

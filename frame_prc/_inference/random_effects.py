@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_prc._inference.areas import AveragePrecision
 from frame_prc._inference.distributions import student_p_value, student_quantile
 from frame_prc._inference.resamples import Floats, Integers
 
@@ -19,6 +18,9 @@ from frame_prc._inference.resamples import Floats, Integers
 _GRID = 200  # values of tau
 _MOST_DRAWS, _FEWEST_DRAWS, _CELLS = 4000, 400, 10_000_000
 _ROWS_OF_OTHERS = 20
+# By simulation the variance of the logit of an average precision is larger than its estimate, by 5
+# over the number of rows.
+_ROWS_SHORT = 5
 
 
 class Shrunk(NamedTuple):
@@ -35,7 +37,7 @@ def shrunk(
     rows: Floats,
     *,
     of_hits: bool = True,
-    short: int = AveragePrecision.rows_short,
+    of_precisions: bool = True,
 ) -> Shrunk:
     """Return draws of the true values of segments, always the same ones.
 
@@ -54,7 +56,7 @@ def shrunk(
     y = np.log(inside) - np.log1p(-inside)
     of_logits = variances / (inside * (1 - inside)) ** 2
     of_row = float(np.median((of_logits * rows)[of_logits > 0]))
-    v = _leaning(of_logits, of_row, rows, _ROWS_OF_OTHERS, short)
+    v = _leaning(of_logits, of_row, rows, _ROWS_OF_OTHERS, _ROWS_SHORT if of_precisions else 0)
     draws = int(np.clip(_CELLS // len(y), _FEWEST_DRAWS, _MOST_DRAWS))
     tau, mu, precision = _draws_of_spread(y, v, draws, random)
     mu += random.standard_normal(mu.shape) / np.sqrt(precision)
@@ -111,7 +113,7 @@ class Spread(NamedTuple):
     degrees: float
 
 
-@dataclass
+@dataclass(frozen=True)
 class Series:
     """The periods of a segment, in order: the first ``first`` ones, and those that are watched.
 
@@ -133,8 +135,7 @@ class Series:
         """Variances that lean on those of the rows of the reference, where rows are few."""
         own, reference = self.variances, self.reference
         of_row = float(np.nanmean(own[reference] * self.rows[reference]))
-        short = AveragePrecision.rows_short  # of all measures here
-        return _leaning(own, of_row, self.rows, _ROWS_OF_REFERENCE, short)
+        return _leaning(own, of_row, self.rows, _ROWS_OF_REFERENCE, _ROWS_SHORT)
 
     @property
     def reference(self) -> slice:

@@ -464,7 +464,7 @@ class Shrunken(Table):
         measure, tail = measure_of(self.measured), (1 - self.level) / 2
         columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))
         numbers = (column.fill_null(float("nan")).to_numpy() for column in columns)
-        draws = shrunk(*numbers, of_hits=measure.of_hits, short=measure.rows_short)
+        draws = shrunk(*numbers, of_hits=measure.of_hits, of_precisions=measure.of_precisions)
         ends = [tail, 1 - tail]
         low, high = np.quantile(draws.values, ends, axis=0)
         ranks = draws.ranks if measure.higher_is_better else used.height + 1 - draws.ranks

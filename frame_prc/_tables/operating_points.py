@@ -79,8 +79,7 @@ class OperatingPoints(Table):
             *details("predicted_count", when=has_limits),
             *(("expected_cost",) if costs else ()),
             *(details(REFERENCE) if self.calibration is not None else ()),
-            *(details(COUNTED) if self._guarantees else ()),
-            *(details(NEEDED, when=has_limits) if self._guarantees else ()),
+            *((*details(COUNTED), *details(NEEDED, when=has_limits)) if self._guarantees else ()),
             *((*LIMITS[:2], *details(*LIMITS[2:])) if has_limits else ()),
             *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",

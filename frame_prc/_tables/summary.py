@@ -374,7 +374,7 @@ def _macro(
         n_errors=error.count(),
         n_defined=area.count(),
         bias=in_order(pl.when(area.is_not_null()).then("bias")),
-        unfound=in_order(pl.when((negatives > 0) & bool(measure.rows_short)).then(unfound)),
+        unfound=in_order(pl.when((negatives > 0) & measure.of_precisions).then(unfound)),
         of_squares=in_order(pl.when(area.is_not_null()).then("of_squares")),
     )
     if rows.clustered:

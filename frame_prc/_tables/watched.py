@@ -364,7 +364,7 @@ def _lend(watches: Sequence[_Watch]) -> None:
         later = watch.rows[watch.asked.first :]
         known = [row for row in later if row["dispersion"] is not None][:1]
         kept = Spread(*(known[0][name] for name in _SPREAD)) if known else spread
-        watch.series.spread = kept
+        watch.series = replace(watch.series, spread=kept)
         for row in later:
             row |= dict(zip(_SPREAD, kept, strict=True))
 
