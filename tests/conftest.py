@@ -86,6 +86,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Share the combinations of a test's parameters between the layers (see `layers`)."""
+    size = int(os.environ.get("TOGETHER", "2"))
     products: dict[str, list[pytest.Function]] = {}
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
@@ -96,7 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = [
             of_engine(item) or item.get_closest_marker("thorough") is not None for item in product
         ]
-        found = layers(name, [item.callspec.params for item in product], slow)
+        found = layers(name, [item.callspec.params for item in product], slow, size)
         for place, item in enumerate(product):
             if place in found.second:
                 item.add_marker("thorough")

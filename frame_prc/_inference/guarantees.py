@@ -11,8 +11,9 @@ several starts, each with a part of it. With weights or clusters numbers of rows
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,8 +21,15 @@ import polars as pl
 from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
-from frame_prc._inference.resamples import Class, Curves, Floats, Integers, Sample, by_segment
-from frame_prc._inference.row_influence import more_by_weights
+from frame_prc._inference.resamples import (
+    Class,
+    Curves,
+    Floats,
+    Integers,
+    Sample,
+    by_segment,
+    shares_of,
+)
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
 
@@ -42,13 +50,17 @@ def bounds(ranking: Ranking, targets: Mapping[str, Target]) -> pl.LazyFrame:
     rows retrieved; null if there is no guarantee.
     """
 
-    def found(sample: Sample) -> list[tuple[float | None, ...]]:
-        points = sample.observed()
-        if not points.tp.size:  # no row has a score
-            return []
-        pairs = [_BOUNDS[t.criterion](sample, points, t) for t in targets.values()]
-        bounds_, rows = zip(*pairs, strict=True)
-        return [(*bounds_, *rows)]
+    def found(samples: list[Sample]) -> Iterator[list[tuple[float | None, ...]]]:
+        segments = [_Segment(sample, sample.observed()) for sample in samples]
+        scored = [segment for segment in segments if segment.points.tp.size]
+        by_target = [_BOUNDS[t.criterion](scored, t) for t in targets.values()]
+        pairs = zip(*by_target, strict=True)
+        for segment in segments:
+            if not segment.points.tp.size:  # no row has a score
+                yield []
+                continue
+            bounds_, rows = zip(*next(pairs), strict=True)
+            yield [(*bounds_, *rows)]
 
     names = [*targets, *map(of_rows, targets)]
     return by_segment(ranking, ranking.rows, names, found, every_score=True)
@@ -74,64 +86,99 @@ def _guarantee(target: Target) -> float:
     return target.guarantee
 
 
-def _least_tp(sample: Sample, points: Curves, target: Target) -> _Bound:
-    total, rows = points.positives[0], _effective(sample.positive, points.tp[0], sample, target)
-    told = _told_at(sample.positive, rows)
+class _Segment(NamedTuple):
+    """The rows of a segment, and its points."""
 
-    def keeps(tp: float) -> bool:
-        number = told(tp)
-        hits = number * (tp / total)
-        return binomial_cdf(hits - 1, number, target.value) >= _guarantee(target) - _ROUNDING
-
-    return _first(np.unique(points.tp[0]), keeps), rows
+    sample: Sample
+    points: Curves
 
 
-def _most_fp(sample: Sample, points: Curves, target: Target) -> _Bound:
-    total = points.negatives[0]
-    if total == 0:
-        return None, 0.0
-    rows = _effective(sample.negative, points.fp[0], sample, target)
-    told = _told_at(sample.negative, rows)
+def _least_tp(segments: list[_Segment], target: Target) -> list[_Bound]:
+    def keeps(share: float, rows: float) -> bool:
+        reached = binomial_cdf(rows * share - 1, rows, target.value)
+        return reached >= _guarantee(target) - _ROUNDING
 
-    def keeps(fp: float) -> bool:
-        fails, number = 1 - _guarantee(target) + _ROUNDING, told(fp)
-        return binomial_cdf(number * (fp / total), number, target.value) <= fails
-
-    return _first(np.unique(np.append(points.fp[0], 0.0))[::-1], keeps), rows
+    halves = [(one.sample.positive, one.points.tp[0]) for one in segments]
+    return _of_class(segments, halves, target, keeps)
 
 
-def _most_retrieved(sample: Sample, points: Curves, target: Target) -> _Bound:
-    rows = _rows_at(sample.positive) + _rows_at(sample.negative)
+def _most_fp(segments: list[_Segment], target: Target) -> list[_Bound]:
+    def keeps(share: float, rows: float) -> bool:
+        fails = 1 - _guarantee(target) + _ROUNDING
+        return binomial_cdf(rows * share, rows, target.value) <= fails
+
+    halves = [(one.sample.negative, one.points.fp[0]) for one in segments]
+    return _of_class(segments, halves, target, keeps)
+
+
+def _of_class(
+    segments: list[_Segment],
+    halves: list[tuple[Class, Floats]],
+    target: Target,
+    keeps: Callable[[float, float], bool],
+) -> list[_Bound]:
+    """Return the first weights retrieved of a class that keep a target: the least, or the most."""
+    step = 1 if target.criterion == "recall" else -1
+
+    def first(half: Class, reached: Floats, rows: float) -> float | None:
+        told, total = _told_at(half, rows), half.total
+        weights = np.unique(np.append(reached, 0.0))[::step]
+        return _first(weights, lambda weight: keeps(weight / total, told(weight)))
+
+    numbers = _effective(segments, halves, target)
+    return [
+        (first(*half, rows) if half[0].total else None, rows)
+        for half, rows in zip(halves, numbers, strict=True)
+    ]
+
+
+def _most_retrieved(segments: list[_Segment], target: Target) -> list[_Bound]:
     fails = (1 - _guarantee(target)) / _STARTS
-    least, most = needed(target), None
-    if least is None or least > sample.told_by_weights:
-        return None, None
-    orders = [_order(rows, least * _APART**i) for i in range(_STARTS)]
-    places = {point for order in orders for point in order}
-    shares = sample.shares(points, places, normal_quantile(1 - 2 * fails))
-    for order in orders:
+    least = needed(target)
+    orders = [_orders(one.sample, least) for one in segments]
+    asked = (
+        (*segment, {point for order in own for point in order})
+        for segment, own in zip(segments, orders, strict=True)
+    )
+    shares = shares_of(asked, normal_quantile(1 - 2 * fails))
+
+    def most(points: Curves, order: list[int], share: Mapping[int, float]) -> float | None:
+        found = None
         for point in order:
-            tp, fp = float(points.tp[0, point]), float(points.fp[0, point])
-            share = shares[point]
-            if (
-                binomial_cdf(tp * share - 1, (tp + fp) * share, target.value)
-                < 1 - fails - _ROUNDING
-            ):
+            tp, rows = float(points.tp[0, point]), float(points.tp[0, point] + points.fp[0, point])
+            hits, number = tp * share[point], rows * share[point]
+            if binomial_cdf(hits - 1, number, target.value) < 1 - fails - _ROUNDING:
                 break
-            most = tp + fp if most is None else max(most, tp + fp)
-    return most, None
+            found = rows
+        return found
+
+    return [
+        (max((one for one in found if one is not None), default=None), None)
+        for found in (
+            [most(segment.points, order, share) for order in own]
+            for segment, own, share in zip(segments, orders, shares, strict=True)
+        )
+    ]
 
 
-def _order(rows: Integers, start: float) -> list[int]:
+def _orders(sample: Sample, least: int | None) -> list[list[int]]:
+    """Return the points that are tested one after the other, from each start."""
+    if least is None or least > sample.told_by_weights:
+        return []
+    rows = (_rows_at(sample.positive) + _rows_at(sample.negative)).tolist()
+    return [_order(rows, least * _APART**i) for i in range(_STARTS)]
+
+
+def _order(rows: list[int], start: float) -> list[int]:
     """Return the points that are tested one after the other, given the rows retrieved at each."""
     order, number = [], start
     while number <= rows[-1]:
-        order.append(int(np.searchsorted(rows, math.floor(number))))
+        order.append(bisect_left(rows, math.floor(number)))
         number = max(number * _STEP, float(rows[order[-1]]) + 1)
     return order
 
 
-_BOUNDS: Mapping[str, Callable[[Sample, Curves, Target], _Bound]] = {
+_BOUNDS: Mapping[str, Callable[[list[_Segment], Target], list[_Bound]]] = {
     "recall": _least_tp,
     "fpr": _most_fp,
     "precision": _most_retrieved,
@@ -146,17 +193,32 @@ def _first(ascending: Floats, keeps: Callable[[float], bool]) -> float | None:
     return float(ascending[low]) if low < len(ascending) else None
 
 
-def _effective(half: Class, reached: Floats, sample: Sample, target: Target) -> float:
-    """Return the effective number of rows of a class that tell what share of it is retrieved."""
-    weights = half.sizes * half.weights
-    number = float(np.sum(weights)) ** 2 / float(np.sum(weights * half.weights))
-    if sample.n_clusters:
-        number = _of_clusters(half, reached, number, target)
-    return min(number, sample.told_by_weights)
+def _effective(
+    segments: list[_Segment], halves: list[tuple[Class, Floats]], target: Target
+) -> list[float]:
+    """Return the effective numbers of rows of a class that tell what share of it is retrieved."""
+    numbers = [half.total**2 / half.of_squares if half.total else 0.0 for half, _ in halves]
+    clustered = [i for i, one in enumerate(segments) if one.sample.n_clusters and numbers[i]]
+    if clustered:
+        sums = [_sums_of_clusters(*halves[i], numbers[i], target) for i in clustered]
+        # At once, as a frame for each segment would take far longer than the rest.
+        z = normal_quantile(2 * _guarantee(target) - 1)
+        told = pl.DataFrame(sums).select(
+            pl.max_horizontal((pl.col("tp") + pl.col("fp")) * share_of_sums(z), "copies")
+        )
+        for i, number in zip(clustered, told.to_series(), strict=True):
+            numbers[i] = number
+    return [
+        min(number, one.sample.told_by_weights)
+        for number, one in zip(numbers, segments, strict=True)
+    ]
 
 
-def _of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> float:
-    """Return the effective number of rows in clusters where about the share wanted is retrieved."""
+def _sums_of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> dict[str, Any]:
+    """Return what tells the number of rows in clusters where about the share wanted is retrieved.
+
+    See ``share_of_sums``; ``copies`` is that of clusters whose rows are copies of one another.
+    """
     weights = half.sizes * half.weights
     sizes = np.bincount(half.clusters, weights)
     total, squares = sizes.sum(), sizes @ sizes
@@ -169,16 +231,12 @@ def _of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> f
     # The fewer clusters are large, the less is known of what they vary by.
     of_sizes = np.sum(sizes**4) / squares**2
     sums = {"rows": rows, "sizes": of_sizes, "spread": spread / total**2, "unseen": 1.0}
-    known = pl.DataFrame({"tp": hits.sum(), "fp": total - hits.sum(), **sums})
-    z = normal_quantile(2 * _guarantee(target) - 1)
-    told: float = known.select(share_of_sums(z)).item()
-    copies = total**2 / squares
-    return float(max(total * told, copies))
+    return {"tp": hits.sum(), "fp": total - hits.sum(), **sums, "copies": total**2 / squares}
 
 
 def _told_at(half: Class, rows: float) -> Callable[[float], float]:
     """Return how many rows tell of the share of a class retrieved: ``p (1 - p) / V``."""
-    weights, more = half.sizes * half.weights, half.by_weights(more_by_weights) or 0.0
+    weights = half.sizes * half.weights
     reached, squares = (np.append(0.0, np.cumsum(one)) for one in (weights, weights * half.weights))
 
     def told(weight: float) -> float:
@@ -186,7 +244,7 @@ def _told_at(half: Class, rows: float) -> Callable[[float], float]:
         p, above = weight / reached[-1], squares[min(place, len(squares) - 1)]
         off = (1 - p) ** 2 * above + p**2 * (squares[-1] - above)
         number = min(rows, p * (1 - p) * reached[-1] ** 2 / off) if 0 < p < 1 else rows
-        return number / (1 + more)
+        return number / (1 + half.more)
 
     return told
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,12 +19,17 @@ from frame_prc._curves.logit_intervals import share_of_sums
 from frame_prc._formulas import normal_quantile, precision, step_area, unsigned_zero
 from frame_prc._inference.distributions import with_exact_limits
 from frame_prc._inference.intervals import with_levels
-from frame_prc._inference.row_influence import told_by_weights
+from frame_prc._inference.row_influence import (
+    MORE_BY_WEIGHTS,
+    OF_HEAVY,
+    of_sums_of_weights,
+)
 from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Draws
 from frame_prc._request.values import Bins
 from frame_prc._rows.rows import Rows
+from frame_prc._rows.rules import SQUARES, SUMS
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -37,7 +42,7 @@ _ROWS_PER_BINOMIAL = 8
 # With fewer rows, one count of a whole block is faster than one count per replicate.
 _FEW_ROWS = 100
 _ROUNDING = 1e-12
-SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
+OF_POINTS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -50,7 +55,7 @@ def variances(rows: Rows, resampling: Draws, bins: Bins | None) -> pl.LazyFrame:
         return [(float(np.var(defined, ddof=1)) if len(defined) > 1 else None,)]
 
     ranking = rank(rows)  # for its segments alone, which are the same in bins
-    numbered = by_segment(ranking, rows, ["variance"], variance, bins=bins)
+    numbered = by_segment(ranking, rows, ["variance"], partial(map, variance), bins=bins)
     return keyed(numbered, ranking, "variance")
 
 
@@ -84,8 +89,8 @@ def over_replicates(
         found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
         return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
 
-    names = ["order", *wanted]
-    table = by_segment(ranking, rows, names, summarised, every_score=every_score, bins=bins)
+    names, of_each = ["order", *wanted], partial(map, summarised)
+    table = by_segment(ranking, rows, names, of_each, every_score=every_score, bins=bins)
     return table.with_columns(pl.col("order").cast(pl.Int64))
 
 
@@ -137,18 +142,19 @@ def bands(
             high = limits[1] if high == 1 else max(high, limits[1])
             yield recall, height, min(low, limits[0]), high
 
-    return by_segment(ranking, ranking.rows, outputs, band)
+    return by_segment(ranking, ranking.rows, outputs, partial(map, band))
 
 
 def by_segment(
     ranking: Ranking,
     rows: Rows,
     outputs: Sequence[str],
-    summarise: Callable[[Sample], Iterable[tuple[Any, ...]]],
+    summarise: Callable[[list[Sample]], Iterable[Iterable[tuple[Any, ...]]]],
     *,
     every_score: bool = False,
     bins: Bins | None = None,
 ) -> pl.LazyFrame:
+    """Return ``segment`` and ``outputs``, of which ``summarise`` has the rows of each sample."""
     cells = cells_of(ranking, rows, bins)
     number = cells.collect_schema()["segment"]
     schema = {"segment": number, **dict.fromkeys(outputs, pl.Float64())}
@@ -157,7 +163,8 @@ def by_segment(
         samples = _samples(cells, every_score=every_score)
         # Invalid values may get here before the checks report them; NumPy need not warn of them.
         with np.errstate(all="ignore"):
-            found = [(segment, *row) for segment, sample in samples for row in summarise(sample)]
+            pairs = zip(samples, summarise([*samples.values()]), strict=True)
+            found = [(segment, *row) for segment, rows in pairs for row in rows]
         return pl.DataFrame(found, schema=schema, orient="row")
 
     return rows.in_python(cells, evaluate, schema)
@@ -204,16 +211,27 @@ def _counted_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     return concat(classes).filter(pl.col("size") > 0)
 
 
-def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, Sample]]:
+def _samples(cells: pl.DataFrame, *, every_score: bool) -> dict[int, Sample]:
     # Clusters are numbered in their own order, so that draws do not depend on the order of rows.
     number = pl.col("cluster").rank("dense").fill_null(0).cast(pl.Int64)
     numbered = cells.with_columns(cluster=number)
     parts = numbered.partition_by("segment", as_dict=True, include_key=False)
-    return [
-        (segment, Sample.of(part, every_score=every_score))
+    told = {row.pop("segment"): row for row in _told_by_weights(cells).iter_rows(named=True)}
+    return {
+        segment: Sample.of(part, told[segment], every_score=every_score)
         for (segment,), part in parts.items()
         if part["positive"].any()
-    ]
+    }
+
+
+def _told_by_weights(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return what weights tell of the rows of each segment: see `of_sums_of_weights`."""
+    size, weight, sums = pl.col("size"), pl.col("weight"), {}
+    own = (pl.col("positive"), ~pl.col("positive"))
+    for name, squares, of_class in zip(SUMS, SQUARES, own, strict=True):
+        for power, of in ((1, name), (2, squares), (4, f"{name}_fourths")):
+            sums[of] = (size * weight**power).filter(of_class).sum()
+    return cells.group_by("segment").agg(**sums).select("segment", **of_sums_of_weights())
 
 
 # --- draws ---------------------------------------------------------------------------------
@@ -221,20 +239,29 @@ def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, Sampl
 
 @dataclass(frozen=True)
 class Class:
-    """The cells of a class, the highest score first, and how many each point retrieves."""
+    """The cells of a class, the highest score first, and how many each point retrieves.
+
+    The variance of their weights is taken to be ``more`` than so many rows tell.
+    """
 
     sizes: Integers
     weights: Floats
     clusters: Integers
     ends: Integers
+    more: float
 
-    def by_weights(self, found: Callable[[pl.Expr, pl.Expr, pl.Expr], pl.Expr]) -> float | None:
-        """Return a function of the sums of weights, of their squares, and of fourth powers."""
-        squares = self.weights * self.weights
-        powers = (self.weights, squares, squares * squares)
-        sums = [pl.lit(float(np.sum(self.sizes * power))) for power in powers]
-        told: float | None = pl.select(found(*sums)).item()
-        return told
+    @property
+    def total(self) -> float:
+        return float(np.sum(self.sizes * self.weights))
+
+    @property
+    def of_squares(self) -> float:
+        return float(np.sum(self.sizes * self.weights**2))
+
+    def at(self, points: Integers, amount: Floats | Integers) -> Floats:
+        """Return the sums of an amount of its cells that some points retrieve."""
+        found: Floats = np.append(0.0, np.cumsum(amount))[self.ends[points]]
+        return found
 
     def running(self, drawn: Integers) -> tuple[Floats, Floats]:
         sums = np.zeros((len(drawn), len(self.sizes) + 1))
@@ -253,14 +280,20 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows of a segment, to draw from: row by row, by class, or as whole clusters."""
+    """The rows of a segment, to draw from: row by row, by class, or as whole clusters.
+
+    So many are ``told_by_weights``, where few of a class are heavy: the other may just have none.
+    """
 
     positive: Class
     negative: Class
     n_clusters: int
+    told_by_weights: float
 
     @classmethod
-    def of(cls, cells: pl.DataFrame, *, every_score: bool) -> Sample:
+    def of(
+        cls, cells: pl.DataFrame, told: Mapping[str, float | None], *, every_score: bool
+    ) -> Sample:
         positive, retrieved, tie, size, weight, cluster = (
             cells[name].to_numpy()
             for name in ("positive", "retrieved", "tie", "size", "weight", "cluster")
@@ -273,16 +306,13 @@ class Sample:
                 weights=weight[half],
                 clusters=numbers[half],
                 ends=np.searchsorted(tie[half], points, side="right"),
+                more=told[more] or 0.0,
             )
-            for half in (positive, ~positive)
+            for half, more in zip((positive, ~positive), MORE_BY_WEIGHTS, strict=True)
         )
-        return cls(positives, negatives, n_clusters=int(np.count_nonzero(clusters)))
-
-    @cached_property
-    def told_by_weights(self) -> float:
-        """How many rows tell where few of a class are heavy: the other may just have none."""
-        told = [half.by_weights(told_by_weights) for half in (self.positive, self.negative)]
-        return min((one for one in told if one is not None), default=math.inf)
+        few = [one for one in map(told.get, OF_HEAVY) if one is not None]
+        number = int(np.count_nonzero(clusters))
+        return cls(positives, negatives, number, min(few, default=math.inf))
 
     def observed(self) -> Curves:
         return self._curves(self.positive.sizes[None, :], self.negative.sizes[None, :])
@@ -291,7 +321,7 @@ class Sample:
         self, observed: Curves, points: Sequence[int], level: float
     ) -> list[tuple[float, float]]:
         reached = [point for point in points if point < observed.tp.shape[1]]
-        shares = self.shares(observed, {*reached}, normal_quantile(level))
+        [shares] = shares_of([(self, observed, {*reached})], normal_quantile(level))
         trials = pl.LazyFrame(
             [(observed.tp[0, i] * shares[i], observed.fp[0, i] * shares[i], 1.0) for i in reached],
             schema=dict.fromkeys(("hits", "misses", "kept"), pl.Float64()),
@@ -301,45 +331,53 @@ class Sample:
         found = dict(zip(reached, limits.collect(engine="in-memory").rows(), strict=True))
         return [found.get(point, (math.nan, math.nan)) for point in points]
 
-    def shares(self, observed: Curves, points: Collection[int], z: float) -> dict[int, float]:
-        ordered = sorted(points)
-        if not self.n_clusters and self.are_counts:
-            return dict.fromkeys(ordered, 1.0)
-        sums = pl.DataFrame(
-            [{"tp": observed.tp[0, i], "fp": observed.fp[0, i], **self.sums(i)} for i in ordered],
-            schema=dict.fromkeys(("tp", "fp", *SUMS), pl.Float64()),
-        )
-        return dict(zip(ordered, sums.select(share_of_sums(z)).to_series(), strict=True))
-
     @property
     def are_counts(self) -> bool:
         return bool(np.all(self.positive.weights == 1) and np.all(self.negative.weights == 1))
 
-    def sums(self, point: int) -> dict[str, float]:
-        classes = (self.positive, self.negative)
-        parts = [slice(half.ends[point]) for half in classes]
-        pairs = [*zip(classes, parts, strict=True)]
-        weights = [half.sizes[part] * half.weights[part] for half, part in pairs]
-        total = sum(float(weight.sum()) for weight in weights)
-        share = float(weights[0].sum()) / total
+    def of_points(self, observed: Curves, points: Integers) -> dict[str, Floats]:
+        """Return what tells the share of hits at points in ascending order: see `shares_of`."""
+        tp, fp = observed.tp[0, points], observed.fp[0, points]
+        total, share, classes = tp + fp, tp / (tp + fp), (self.positive, self.negative)
         if self.n_clusters:
-            length = 1 + max(int(half.clusters.max(initial=0)) for half in classes)
-            hits, misses = (
-                np.bincount(half.clusters[part], weight / total, minlength=length)
-                for (half, part), weight in zip(pairs, weights, strict=True)
-            )
-            sizes, off = hits + misses, hits - share * (hits + misses)
-            squares = float(np.sum(sizes**2)), float(np.sum(off**2))
+            squares, off = self._of_clusters(points, share)
         else:
-            of_hits, of_misses = (
-                float(np.sum(half.sizes[part] * (half.weights[part] / total) ** 2))
-                for half, part in pairs
-            )
-            squares = of_hits + of_misses, (1 - share) ** 2 * of_hits + share**2 * of_misses
-        rows = sum(int(half.sizes[part][half.weights[part] > 0].sum()) for half, part in pairs)
+            hits, misses = (half.at(points, half.sizes * half.weights**2) for half in classes)
+            squares, off = hits + misses, (1 - share) ** 2 * hits + share**2 * misses
+        hits, misses = (half.at(points, half.sizes * (half.weights > 0.0)) for half in classes)
         of_class = self.negative.sizes * self.negative.weights
-        unseen = float(np.sum(of_class * self.negative.weights) / np.sum(of_class))
-        return dict(zip(SUMS, (rows, *squares, unseen), strict=True))
+        unseen = np.full(len(points), np.sum(of_class * self.negative.weights) / np.sum(of_class))
+        sums = (hits + misses, squares / total**2, off / total**2, unseen)
+        return {"tp": tp, "fp": fp, **dict(zip(OF_POINTS, sums, strict=True))}
+
+    def _of_clusters(self, points: Integers, share: Floats) -> tuple[Floats, Floats]:
+        """Return sums of squares over clusters: of their weight, and of how far hits are off.
+
+        Each point adds its rows to those before it; as many are looked at together as fit a cache.
+        """
+        length = 1 + max(
+            int(half.clusters.max(initial=0)) for half in (self.positive, self.negative)
+        )
+        together, found = max(1, _BLOCK // length), []
+        so_far = [np.zeros(length), np.zeros(length)]
+        first = [0, 0]
+        for start in range(0, len(points), together):
+            block, parts = points[start : start + together], []
+            for i, half in enumerate((self.positive, self.negative)):
+                ends = half.ends[block]
+                part = slice(first[i], ends[-1])
+                point = np.searchsorted(ends, np.arange(part.start, part.stop), side="right")
+                cell = point * length + half.clusters[part]
+                weights = half.sizes[part] * half.weights[part]
+                added = np.bincount(cell, weights, minlength=len(block) * length)
+                sums = added.reshape(len(block), length).cumsum(axis=0) + so_far[i]
+                so_far[i], first[i] = sums[-1], part.stop
+                parts.append(sums)
+            hits, sizes = parts[0], parts[0] + parts[1]
+            off = hits - share[start : start + together, None] * sizes
+            found.append([np.einsum("ij,ij->i", one, one) for one in (sizes, off)])
+        sizes_squared, off_squared = map(np.concatenate, zip(*found, strict=True))
+        return sizes_squared, off_squared
 
     def replicates(self, resampling: Draws) -> Iterator[Curves]:
         """Yield curves in blocks; memory holds the rows of one, and its points."""
@@ -397,6 +435,25 @@ def _drawn_evenly(random: np.random.Generator, rows: int, number: int) -> Intege
     for replicate, rows_drawn in enumerate(drawn):
         times[replicate] = np.bincount(rows_drawn, minlength=rows)
     return times
+
+
+def shares_of(
+    asked: Iterable[tuple[Sample, Curves, Collection[int]]], z: float
+) -> list[dict[int, float]]:
+    """Return by point the effective number of rows over their weight, of many samples at once."""
+    found, numbered, sums = [], [], []
+    for sample, observed, points in asked:
+        ordered = sorted(points)
+        found.append(dict.fromkeys(ordered, 1.0))
+        if ordered and (sample.n_clusters or not sample.are_counts):
+            numbered.append((found[-1], ordered))
+            sums.append(sample.of_points(observed, np.array(ordered, dtype=np.int64)))
+    if sums:
+        columns = {name: np.concatenate([one[name] for one in sums]) for name in sums[0]}
+        shares = iter(pl.DataFrame(columns).select(share_of_sums(z)).to_series())
+        for own, ordered in numbered:
+            own.update(zip(ordered, shares, strict=False))
+    return found
 
 
 # --- statistics ----------------------------------------------------------------------------

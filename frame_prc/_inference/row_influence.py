@@ -254,15 +254,18 @@ def of_heavy(rows: Rows) -> pl.LazyFrame:
         sums = aggregated(weights, rows.keys, **sums_of_weights(pl.col))
     else:
         sums = _of_plain_rows(rows)
+    return sums.select(*rows.keys, **of_sums_of_weights())
+
+
+def of_sums_of_weights() -> dict[str, pl.Expr]:
+    """Return what the sums of weights, of their squares and fourth powers tell of each class."""
     powers = [
         [pl.col(one) for one in (weight, squares, f"{weight}_fourths")]
         for weight, squares in zip(SUMS, SQUARES, strict=True)
     ]
-    return sums.select(
-        *rows.keys,
-        **{name: told_by_weights(*of) for name, of in zip(OF_HEAVY, powers, strict=True)},
-        **{name: more_by_weights(*of) for name, of in zip(MORE_BY_WEIGHTS, powers, strict=True)},
-    )
+    told = {name: told_by_weights(*of) for name, of in zip(OF_HEAVY, powers, strict=True)}
+    more = {n: more_by_weights(*of) for n, of in zip(MORE_BY_WEIGHTS, powers, strict=True)}
+    return told | more
 
 
 def _of_plain_rows(rows: Rows) -> pl.LazyFrame:

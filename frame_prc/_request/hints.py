@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import wraps
@@ -243,9 +243,11 @@ def refuses_unknown(function: FunctionT, parameters: Sequence[Parameter] = ()) -
             raise _too_many(called, args[len(places)], places, own)
         placed = places[: len(args)]
         if twice := next((name for name in placed if name in named), None):
-            order = ", ".join(name for name in places if name not in _SUBJECTS)
+            order = [name for name in places if name not in _SUBJECTS]
             said = f"{called}() got {twice}= twice, by its place and by its name"
-            raise ParameterError(said, f"{order} in this order, each once")
+            allowed = f"{', '.join(order)} in this order, each once"
+            given = args[len(places) - len(order) :]
+            raise ParameterError(said, allowed, _all_named(called, order, given, named))
         if lacking := [name for name in required if name not in placed and name not in named]:
             call = f"{called}(..., {', '.join(f'{name}=...' for name in lacking)})"
             raise ParameterError(f"{called}() lacks {' and '.join(map(repr, lacking))}", hint=call)
@@ -254,6 +256,19 @@ def refuses_unknown(function: FunctionT, parameters: Sequence[Parameter] = ()) -
     if parameters:
         checked.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return cast("FunctionT", checked)
+
+
+def _all_named(
+    called: str, order: Sequence[str], given: Sequence[Any], named: Mapping[str, Any]
+) -> str | None:
+    """Return the call that was meant, if what has no name is of the parameters without one."""
+    meant = [name for name in order if name not in named][: len(given)]
+    if len(meant) < len(given):
+        return None
+    # The names of columns and files are told; the text of a frame would fill a page.
+    texts = {n: repr(one) for n, one in zip(meant, given, strict=True) if isinstance(one, str)}
+    asked = [f"{n}={texts.get(n, '...')}" for n in order if n in meant or n in named]
+    return f"{called}({', '.join(asked)})"
 
 
 def not_of_lines(names: Iterable[str]) -> list[str]:

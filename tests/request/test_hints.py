@@ -227,7 +227,10 @@ def test_every_method_names_its_parameters_for_one_that_it_has_not(kind, name):
 
 
 def test_a_parameter_given_by_place_and_by_name_is_not_lost(tmp_path):
-    says = r"^report\(\) got path= twice.* Allowed: path, truth, score in this order, each once"
+    says = (
+        r"^report\(\) got path= twice.* Allowed: path, truth, score in this order, each once\. "
+        r"Hint: report\(path=\.\.\., truth='late', score='score'\)\."
+    )
     for report in (partial(frame_prc.report, ROWS), ROWS.prc.report):
         with pytest.raises(ParameterError, match=says):
             report("late", "score", path=tmp_path / "page.html")

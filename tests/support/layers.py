@@ -25,13 +25,15 @@ class Layers(NamedTuple):
     second: set[int]
 
 
-def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool]) -> Layers:
+def layers(
+    name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool], size: int = 2
+) -> Layers:
     """Share combinations of a test's parameters between the layers.
 
-    Of all combinations, those are run that have each pair of values of two parameters, on one kind
-    of frame: by the first layer, or by the second what is ``slow``. The second layer also has each
-    value on a kind that is slow, and shows a single case on another kind: several cases are on
-    several kinds in the first layer already.
+    Of all combinations, those are run that have each pair of values of two parameters (each group
+    of ``size``), on one kind of frame: by the first layer, or by the second what is ``slow``. The
+    second layer also has each value on a kind that is slow, and shows a single case on another
+    kind: several cases are on several kinds in the first layer already.
     """
     turn = crc32(name.encode())  # so that all kinds are used as often
     by_case: dict[Case, list[int]] = {}
@@ -39,7 +41,7 @@ def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool])
         case = tuple((name, id(value)) for name, value in values.items() if name not in TURNS)
         by_case.setdefault(case, []).append(place)
     found = Layers(set(), set())
-    kept = covering([*by_case], 2)
+    kept = covering([*by_case], size)
     again = {*covering(kept, 1)}
     for i, case in enumerate(kept):
         places = by_case[case]
