@@ -37,6 +37,7 @@ Integers: TypeAlias = NDArray[np.int64]
 # Draws per block of replicates: about what fits a processor's cache.
 _BLOCK = 2**18
 _POINTS = 2**15  # of the replicates that are looked at together
+_POINTS_OF_PLAN = 2**18  # of the replicates of several samples
 # A binomial draw for a cell takes about as long as this many draws of single rows.
 _ROWS_PER_BINOMIAL = 8
 # With fewer rows, one count of a whole block is faster than one count per replicate.
@@ -75,26 +76,58 @@ def over_replicates(
     every_score: bool,
     bins: Bins | None = None,
 ) -> pl.LazyFrame:
-    def summarised(sample: Sample) -> list[tuple[Any, ...]]:
-        if sample.n_clusters == 1:  # all replicates are the sample itself
-            return []
-        own = _points(sample.observed()).select(
-            own_precision=precision(pl.col("tp"), pl.col("fp")).fill_nan(None),
-            own_recall=pl.col("tp") / pl.col("positives"),
-            n_terms=len(sample.positive.sizes) + len(sample.negative.sizes),
-        )
-        rates = own.collect(engine="in-memory")
-        blocks = (_points(curves, rates) for curves in sample.replicates(resampling))
-        drawn = [statistics(points).collect(engine="in-memory") for points in blocks]
-        found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
-        return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
+    total = resampling.replicates
 
-    names, of_each = ["order", *wanted], partial(map, summarised)
-    table = by_segment(ranking, rows, names, of_each, every_score=every_score, bins=bins)
+    def summarised(samples: list[Sample]) -> Iterator[list[tuple[Any, ...]]]:
+        for chunk in _chunks(samples, total):
+            blocks: Iterable[pl.DataFrame] = _replicated(chunk, resampling)
+            if len(chunk) > 1 and (small := [*blocks]):
+                # A plan for each would take longer than what it computes.
+                blocks = [pl.concat(small)]
+            drawn = [statistics(points.lazy()).collect(engine="in-memory") for points in blocks]
+            rows: dict[Any, list[tuple[Any, ...]]] = {}
+            if drawn:
+                keys = [(pl.col("segment") // total).alias("sample"), "order"]
+                found = pl.concat(drawn).group_by(keys).agg(**wanted).sort("sample", "order")
+                rows = found.cast({"order": pl.Float64}).rows_by_key("sample")
+            yield from (rows.get(place, []) for place in range(len(chunk)))
+
+    names = ["order", *wanted]
+    table = by_segment(ranking, rows, names, summarised, every_score=every_score, bins=bins)
     return table.with_columns(pl.col("order").cast(pl.Int64))
 
 
-def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl.LazyFrame:
+def _chunks(samples: Iterable[Sample], replicates: int) -> Iterator[list[Sample]]:
+    """Yield samples in order: small ones together, a large one by itself."""
+    chunk: list[Sample] = []
+    points = 0
+    for sample in samples:
+        points += (own := replicates * (len(sample.positive.ends) + 1))
+        if chunk and points > _POINTS_OF_PLAN:
+            yield chunk
+            chunk, points = [], own
+        chunk.append(sample)
+    if chunk:
+        yield chunk
+
+
+def _replicated(samples: list[Sample], resampling: Draws) -> Iterator[pl.DataFrame]:
+    """Yield the points of replicates, which are numbered on from one sample to the next."""
+    for place, sample in enumerate(samples):
+        if sample.n_clusters == 1:  # all replicates are the sample itself
+            continue
+        own, first = sample.observed(), place * resampling.replicates
+        n_terms = len(sample.positive.sizes) + len(sample.negative.sizes)
+        own_precision, own_recall = precision(own.tp[0], own.fp[0]), own.tp[0] / own.positives
+        for curves in sample.replicates(resampling):
+            yield _points(curves, own_precision, own_recall, n_terms, first)
+            first += len(curves.tp)
+
+
+def _points(
+    curves: Curves, own_precision: Floats, own_recall: Floats, n_terms: int, first: int
+) -> pl.DataFrame:
+    """Return the points of replicates, from their start on, beside those of the sample."""
     replicates, n_points = curves.tp.shape
     shape = (replicates, n_points + 1)
     amounts = {name: np.zeros(shape) for name in ("tp", "fp")}
@@ -102,12 +135,16 @@ def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl
     totals = {"positives": curves.positives, "negatives": curves.negatives}
     columns = {name: amount.ravel() for name, amount in amounts.items()}
     columns |= {name: np.repeat(total, n_points + 1) for name, total in totals.items()}
-    if columns_of_points is not None:
-        columns |= {same.name: np.tile(same, replicates) for same in columns_of_points}
-    numbers = np.repeat(np.arange(replicates), n_points + 1)
-    frame = pl.LazyFrame({"segment": numbers, **columns})
-    # Where a replicate has drawn no row so far, its curve has not left the start.
-    return frame.with_columns(opens=pl.col("tp") + pl.col("fp") == 0)
+    columns["own_precision"] = np.tile(np.append(np.nan, own_precision), replicates)
+    columns["own_recall"] = np.tile(np.append(0.0, own_recall), replicates)
+    numbers = np.repeat(np.arange(first, first + replicates), n_points + 1)
+    frame = pl.DataFrame({"segment": numbers, **columns})
+    return frame.with_columns(
+        pl.col("own_precision").fill_nan(None),
+        n_terms=pl.lit(n_terms),
+        # Where a replicate has drawn no row so far, its curve has not left the start.
+        opens=pl.col("tp") + pl.col("fp") == 0,
+    )
 
 
 def bands(

@@ -328,8 +328,8 @@ STATUSES = {
     "few_negatives": (
         "fewer than 20 negatives, or effective clusters that hold some, or each stands for many "
         "(large weights, also of few, a reference prevalence far below the own): the area is too "
-        "high, its interval too narrow. Of a comparison with others: here, or in some that move "
-        "the mean of the others too much"
+        "high, its interval too narrow; a period whose negatives do is no part of a watch. Of a "
+        "comparison with others: here, or in some that move the mean of the others too much"
     ),
     "few_rows": (
         "fewer than 20 rows, or effective clusters, that the measure rests on; of losses, few that "

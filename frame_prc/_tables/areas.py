@@ -177,7 +177,7 @@ class Areas(Table):
         def areas(points: pl.LazyFrame) -> pl.LazyFrame:
             found = spec.of_points(points, weighted=weighted)
             order = _METHOD.replace_strict(numbers, return_dtype=pl.Int64)
-            return found.select("auc", order=order)
+            return found.select("segment", "auc", order=order)
 
         from frame_prc._inference.resamples import over_replicates  # noqa: PLC0415 - needs NumPy
 

@@ -211,7 +211,7 @@ class Reliability(Table):
         )
         if not rows.columns.weighted:
             table = table.with_columns(pl.col("n", "n_pos").cast(pl.Int64))
-        return table.sort(keys).with_columns(_errors(rows.keys))
+        return table.sort(keys).with_columns(_errors(rows.keys, clustered=rows.clustered))
 
     def _sums(self, rows: Rows, keys: Sequence[str], z: float) -> pl.LazyFrame:
         amounts = rows.with_checks(_amounts(rows))
@@ -228,9 +228,9 @@ class Reliability(Table):
         if rows.clustered or rows.columns.weighted:
             spreads = _spreads(binned, keys, clustered=rows.clustered)
             known = with_moments(_with_usual_weights(spreads, rows.keys), z)
-            own = known.select(*keys, "tp", "fp", "share", *MOMENTS)
+            own = known.select(*keys, "tp", "fp", "sizes", "share", *MOMENTS)
             return left_join(sums, own, keys)
-        return sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))
+        return _of_plain_rows(sums.with_columns(tp="positives", fp="negatives"))
 
     def _there(self, rows: Rows, z: float) -> pl.LazyFrame:
         if rows.has_counts:
@@ -239,7 +239,7 @@ class Reliability(Table):
         sums = rows.elsewhere.bins(rows, self.edges)
         found: pl.LazyFrame = sums.with_columns(positives=tp, negatives=fp)
         if not (rows.clustered or rows.columns.weighted):
-            return found.with_columns(share=pl.lit(1.0))
+            return _of_plain_rows(found)
         precision, squared = tp / (tp + fp), (tp + fp) ** 2
         off = pl.col("hits_squared") - 2 * precision * pl.col("hits_sized")
         found = found.with_columns(
@@ -265,11 +265,21 @@ class Reliability(Table):
         return amounts.with_columns(before=before).with_columns(place.alias(_BIN)).drop("before")
 
 
-def _errors(keys: Sequence[str]) -> list[pl.Expr]:
-    """Return the mean gap of the bins, and of calibrated scores, whose gaps are normal around 0."""
-    n = pl.col("n")
+def _of_plain_rows(sums: pl.LazyFrame) -> pl.LazyFrame:
+    return sums.with_columns(sizes=1 / (pl.col("tp") + pl.col("fp")), share=pl.lit(1.0))
+
+
+def _errors(keys: Sequence[str], *, clustered: bool) -> list[pl.Expr]:
+    """Return the mean gap of the bins, and of calibrated scores, whose gaps are normal around 0.
+
+    The truths of these vary as their scores say: of the truths found here only what clusters do to
+    a share is used, which is at most to make copies of one row of each.
+    """
+    n, number = pl.col("n"), 1 / pl.col("sizes")
+    if clustered:
+        number = pl.max_horizontal(n * pl.col("share"), number)
     gap = (pl.col("mean_score") - pl.col("observed")).abs()
-    by_chance = (2 / math.pi * pl.col("spread") / n / (n * pl.col("share"))).sqrt()
+    by_chance = (2 / math.pi * pl.col("spread") / n / number).sqrt()
     return [
         over((n * size).sum() / n.sum(), keys).alias(name)
         for name, size in zip(_ERRORS, (gap, by_chance), strict=True)

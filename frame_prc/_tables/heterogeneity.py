@@ -35,6 +35,7 @@ _NUMBERS = (
     "p_value", *details("i_squared", "tau", "tau_low", "tau_high"),
 )  # fmt: skip
 _FEWEST = 2  # segments that can differ
+_FEW_NEGATIVES = ("few_negatives", "heavy_negatives")
 _AREA, _SHORTFALL = pl.col("estimate"), pl.col("shortfall")
 _NUMBER = pl.col("segment").cast(pl.Int64)
 
@@ -408,7 +409,7 @@ class Shrunken(Table):
         estimates = Estimates.of(rows, measure).keyed()
         known = estimates.select(
             *rows.keys,
-            *("n", "n_pos", *self._reference, *counted, "status", "few_negatives"),
+            *("n", "n_pos", *self._reference, *counted, "status", *_FEW_NEGATIVES),
             measure=pl.lit(measure.name),
             value=pl.col("estimate"),
             rows=m,
@@ -443,8 +444,10 @@ class Shrunken(Table):
             return _without_draws(segments, "no_std_error")
         at = pl.when(pl.lit(is_used)).then(pl.lit(is_used).cum_sum().cast(pl.Int64) - 1)
         found = self._drawn(used)
+        few_negatives, heavy_negatives = map(pl.col, _FEW_NEGATIVES)
         status = (
-            pl.when(ok & pl.col("few_negatives") & (pl.col("rows") >= FEW_POSITIVES))
+            # What few rows do not tell the other segments do, but not that a precision is too high.
+            pl.when(ok & few_negatives & (heavy_negatives | (pl.col("rows") >= FEW_POSITIVES)))
             .then(pl.lit("few_negatives"))
             # By simulation intervals of segments without an error of their own cover half.
             .when(ok & (pl.lit(near_end) | ~pl.lit(is_used) | pl.col("variance").is_null()))

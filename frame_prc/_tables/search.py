@@ -290,7 +290,7 @@ def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
     # The lowest value cuts nothing off: where it is frequent, the next one does.
     ends = ends.filter(ends > known[0])
     ends = ends if len(ends) else known.filter(known > known[0]).head(1)
-    ends = _rounded(ends.unique().sort())
+    ends = _rounded(ends.unique().sort(), known)
     if ends.dtype != values.dtype:
         values = values.cast(ends.dtype)
     names = [_text(end) for end in ends]
@@ -301,13 +301,17 @@ def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
     return reduce(add, is_above), [f" < {names[0]}", *between, f" >= {names[-1]}"]
 
 
-def _rounded(ends: pl.Series) -> pl.Series:
-    """Return the places of cuts with as few digits as tell them apart, from three on."""
+def _rounded(ends: pl.Series, known: pl.Series) -> pl.Series:
+    """Return the places of cuts with as few digits as tell them apart, from three on.
+
+    A single cut is told apart from the quartiles of what is ``known``, or from the lowest value.
+    """
     if not ends.dtype.is_numeric():
         return ends
     numbers = ends.cast(pl.Float64)
-    gap = numbers.diff().min() if len(ends) > 1 else None
-    allowed = _MOVED * (gap if isinstance(gap, float) else abs(float(numbers[0])))
+    low, high = known[len(known) // 4], known[len(known) * 3 // 4]
+    gap = numbers.diff().min() if len(ends) > 1 else high - low or numbers[0] - known[0]
+    allowed = _MOVED * float(gap)  # type: ignore[arg-type]
     for digits in range(_DIGITS, _MOST_DIGITS):
         rounded = numbers.round_sig_figs(digits)
         if ((rounded - numbers).abs() <= allowed).all():

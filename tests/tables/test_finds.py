@@ -236,3 +236,15 @@ def test_tiny_frames_have_finds_or_an_error_of_ours():
             found(frame, min_positives=1)
         except DataError as error:
             assert "no segment has" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("far", [0, 1_000, 1_700_000_000])
+def test_a_single_cut_is_as_fine_as_the_values_are_close(far):
+    random = np.random.default_rng(6)
+    x, late = random.random(2_000), random.random(2_000) < 0.3
+    score = random.normal(size=2_000) + np.where(x > 0.5, -0.2, 1.8) * late
+    df = pl.DataFrame({"late": late, "score": score, "x": far + x, "other": [0, 1] * 1_000})
+    asked = {"columns": ["x", "other"], "quantiles": 2, "details": True}
+    [found] = df.prc.find_segments("late", "score", **asked).to_dicts()
+    assert found["segment"].startswith(("x <", "x >="))
+    assert abs(found["n"] - 1_000) < 60

@@ -155,3 +155,20 @@ def test_the_error_of_calibrated_scores_is_that_by_chance_on_average(kind):
         first = table.with_columns(gap=gap).filter(draw=pl.lit(0))
         mean = (first["gap"] * first["n"]).sum() / first["n"].sum()
         assert first["calibration_error"].to_list() == pytest.approx([mean] * 5, rel=1e-12)
+
+
+def test_the_error_by_chance_does_not_depend_on_the_truths():
+    rows = pl.DataFrame({"row": range(400), "score": 0.95}).with_columns(
+        weight=pl.when(pl.col("row") % 10 == 1).then(10.0).otherwise(1.0),
+        cluster=pl.col("row") // 2,
+    )
+    variance = 0.95 * 0.05 * rows["weight"].pow(2).sum() / rows["weight"].sum() ** 2
+    for truth in (pl.col("row") % 20 > 0, pl.col("row") % 10 != 1):
+        df = rows.with_columns(truth=truth)
+        found = df.prc.reliability("truth", "score", weight="weight", bins=2, details=True)
+        by_chance = found["calibration_error_by_chance"].item()
+        assert by_chance == pytest.approx(np.sqrt(2 / np.pi * variance), rel=1e-12)
+    # Clusters whose rows are alike count as one row each, and no cluster as less.
+    alike = pl.DataFrame({"truth": [0, 1, 1], "score": [0.9, 0.95, 0.91], "cluster": [1, 1, 2]})
+    found = alike.prc.reliability("truth", "score", cluster="cluster", bins=2, details=True)
+    assert found["calibration_error_by_chance"].item() < 0.25

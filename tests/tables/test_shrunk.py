@@ -57,6 +57,15 @@ def by_quadrature(y, v):
     return [np.tensordot(weight, np.array(part), 1) for part in (shares, densities)], thetas
 
 
+@pytest.mark.parametrize("asked", [{"weight": "stands_for"}, {"calibrate": 0.003}], ids=str)
+@pytest.mark.parametrize("size", [120, 300])
+def test_negatives_that_stand_for_many_are_said_of_small_segments_too(size, asked):
+    some = ROWS.filter(pl.int_range(pl.len()).over("segment") < size)
+    sampled = some.with_columns(stands_for=pl.when(truth=0).then(100.0).otherwise(1.0))
+    table = sampled.prc.shrunk("truth", "score", by="segment", **asked)
+    assert table["status"].unique().to_list() == ["few_negatives"]
+
+
 def test_draws_have_the_distribution_by_quadrature():
     estimates, variances = np.array([0.3, 0.5, 0.62, 0.7]), np.array([0.01, 0.002, 0.004, 0.003])
     rows = np.full(4, 1e9)  # so that no variance leans on the others

@@ -285,6 +285,23 @@ def test_a_period_that_could_hardly_be_an_alarm_is_said_to_be_small(every):
     assert (can_tell["limit"] > can_tell["n_pos"] / can_tell["n"]).all()
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [{"weight": "stands_for"}, {"measure": "calibrated_average_precision", "calibrate": 0.003}],
+    ids=str,
+)
+def test_periods_whose_negatives_stand_for_many_are_no_part_of_it(asked):
+    sampled = rows(bad_from=14).with_columns(stands_for=pl.when("late").then(1.0).otherwise(100.0))
+    table = watched(sampled, **asked, details=True)
+    assert table["status"].unique().to_list() == ["few_negatives"]
+    assert table["conclusion"].to_list() == ["reference"] * 8 + ["undecided"] * 12
+    assert table["value"].null_count() == 0
+    assert_frame_equal(watched(sampled, **asked, details=True, state=table), table)
+    # Of the area under the ROC curve a negative is compared with each positive by itself.
+    areas = watched(sampled, weight="stands_for", measure="roc_auc")
+    assert areas["conclusion"].to_list()[14:] == ["alarm"] * 6
+
+
 def test_the_reference_and_the_limit_stand_beside_the_values():
     table = watched(rows(size=60, weeks=12, bad_from=11), plan=(8, 4), details=True)
     first = table.filter(conclusion=pl.lit("reference"))
