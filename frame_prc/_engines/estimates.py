@@ -91,7 +91,8 @@ def paired_sums(
         if measure.of_decisions and first.columns.cluster is None:
             moved = [nw.col(f"influence_{i}") for i in range(number)]
             negatives = [nw.col(f"influence_on_negatives_{i}") for i in range(number)]
-            sums |= sums_of_decisions(moved, negatives, [*combinations(range(number), 2)])
+            pairs = [*combinations(range(number), 2)]
+            sums |= sums_of_decisions(moved, negatives, [_POS, _NEG], pairs)
         found = _with_all_ties(totals(_cells(models, cut), first, sums), models)
     return [_of_model(found, first, measure, i) for i in range(number)], found
 

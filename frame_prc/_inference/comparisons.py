@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_prc._formulas import normal_quantile, wallace
+from frame_prc._formulas import library, normal_quantile, wallace
 from frame_prc._inference.distributions import chi_square_p_value, f_p_value
 
 _APART = 0.2  # from here on, areas are not nearly alike: 1 minus their correlation
@@ -164,16 +164,26 @@ _UNSEEN = 30
 
 
 def sums_of_decisions(
-    moved: Sequence[Any], on_negatives: Sequence[Any], pairs: Sequence[tuple[int, int]]
+    moved: Sequence[Any],
+    on_negatives: Sequence[Any],
+    weights: Sequence[Any],
+    pairs: Sequence[tuple[int, int]],
 ) -> dict[str, Any]:
-    """Return the largest squared influence on each model, and the sums of squared differences.
+    """Return what tells how many rows of each class two models decide differently.
 
-    Of ``on_negatives`` the influences of positive rows are 0.
+    That is the largest squared influence of a row of weight 1, squares of the weights of the
+    positive and of the negative rows, and the sums of squared differences. Of ``on_negatives`` the
+    influences of positive rows are 0.
     """
     own = [[one - n for one, n in zip(moved, on_negatives, strict=True)], on_negatives]
     found: dict[str, Any] = {}
-    for name, parts in zip(_CLASSES, own, strict=True):
-        found |= {f"largest_of_{name}_{i}": (one * one).max() for i, one in enumerate(parts)}
+    for name, parts, weight in zip(_CLASSES, own, weights, strict=True):
+        has_weight, squares = library(weight).when(weight > 0), weight * weight
+        found[f"number_of_{name}"] = has_weight.then(1.0).otherwise(0.0).sum()
+        found[f"squares_of_{name}"] = squares.sum()
+        for i, one in enumerate(parts):
+            alone = has_weight.then(one * one / squares).otherwise(0.0)
+            found[f"largest_of_{name}_{i}"] = alone.max()
         for a, b in pairs:
             difference = parts[a] - parts[b]
             found[f"differs_on_{name}_{a}_{b}"] = (difference * difference).sum()
@@ -185,8 +195,10 @@ def rests_on_unseen(a: int, b: int, variance: str) -> pl.Expr:
     of_classes = []
     for name in _CLASSES:
         largest = pl.max_horizontal(f"largest_of_{name}_{a}", f"largest_of_{name}_{b}")
-        few = pl.col(f"differs_on_{name}_{a}_{b}") < _FEW_DIFFER * largest
-        of_classes.append(few & (_UNSEEN * largest > pl.col(variance)))
+        # The heaviest row would say so of any rows whose weights differ.
+        usual = (pl.col(f"squares_of_{name}") / pl.col(f"number_of_{name}") * largest).fill_nan(0.0)
+        few = pl.col(f"differs_on_{name}_{a}_{b}") < _FEW_DIFFER * usual
+        of_classes.append(few & (_UNSEEN * usual > pl.col(variance)))
     return pl.any_horizontal(of_classes)
 
 

@@ -128,7 +128,7 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
             plain = [f"plain_{name}" for name in names] if rows.stratified else names
             frame = frame.with_columns(map(on_negatives, plain))
             moved, negatives = ([pl.col(f"{n}{of}") for n in plain] for of in ("", "_on_negatives"))
-            sums |= sums_of_decisions(moved, negatives, pairs)
+            sums |= sums_of_decisions(moved, negatives, [pl.col("pos"), pl.col("neg")], pairs)
         return frame.group_by(segment="segment_0").agg(**sums)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     for i, name in enumerate(names):

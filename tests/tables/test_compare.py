@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import oracle
 import polars as pl
 import pytest
@@ -319,3 +320,22 @@ def test_what_differs_in_one_class_alone_tells_nothing_of_the_other(kind, measur
     asked = {"measure": measure, "at": {"threshold": 0.5}}
     found = frame_prc.compare_models(kind.make(df), "truth", ["one", "other"], **asked)
     assert kind.rows(found)["status"].item() == ("few_rows" if few else "ok")
+
+
+@every_kind
+@pytest.mark.parametrize("measure", ["precision", "fpr"])
+def test_rows_that_weigh_differently_are_no_fewer_than_their_number(kind, measure):
+    """Clusters of one row are the same independent rows: only rows are asked how many decide."""
+    random = np.random.default_rng(0)
+    late = random.random(800) < 0.3
+    common = random.normal(size=800) + 1.2 * late
+    scores = {name: common + random.normal(size=800) * 0.5 for name in ("new", "old")}
+    weight = random.gamma(3, 1 / 3, 800)
+    df = kind.make(pl.DataFrame({"late": late, **scores, "weight": weight, "row": range(800)}))
+    at = {"measure": measure, "at": {"threshold": 0.5}, "weight": "weight"}
+    tables = [
+        kind.rows(frame_prc.compare_models(df, "late", ["new", "old"], **at, **cluster))
+        for cluster in ({}, {"cluster": "row"})
+    ]
+    assert_frame_equal(*tables)
+    assert tables[0]["status"].item() == "ok"
