@@ -37,6 +37,7 @@ def student_p_value(t: float, degrees: float) -> float:
     return 1 - 2 * factor / _fraction(_beta_terms(0.5, a, 1 - x))
 
 
+@lru_cache(maxsize=2**16)  # many means are of as many segments
 def student_quantile(level: float, degrees: float) -> float:
     # The logarithm of the tail is a concave function of the logarithm of t, so that Newton's method
     # approaches the quantile from one side, after the first step at the latest.

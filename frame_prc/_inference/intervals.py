@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import partial
 
 import polars as pl
 
@@ -248,11 +248,8 @@ def _with_quantile(table: pl.LazyFrame, level: float, rows: Rows) -> pl.LazyFram
         degrees=pl.when(several).then(n_effective - 1),
     )
 
-    @cache
-    def quantile(degrees: float) -> float:
-        return distributions.student_quantile(level, degrees)
-
     def with_quantile(rows: pl.DataFrame) -> pl.DataFrame:
+        quantile = partial(distributions.student_quantile, level)
         found = [None if degrees is None else quantile(degrees) for degrees in rows["degrees"]]
         return rows.with_columns(pl.Series("quantile", found, dtype=pl.Float64))
 

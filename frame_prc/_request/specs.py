@@ -328,8 +328,8 @@ STATUSES = {
     "few_negatives": (
         "fewer than 20 negatives, or effective clusters that hold some, or each stands for many "
         "(large weights, also of few, a reference prevalence far below the own): the area is too "
-        "high, its interval too narrow; a period whose negatives do is no part of a watch. Of a "
-        "comparison with others: here, or in some that move the mean of the others too much"
+        "high, its interval too narrow, and a period no part of a watch. Of a comparison with "
+        "others: here, or in some that move their mean too much"
     ),
     "few_rows": (
         "fewer than 20 rows, or effective clusters, that the measure rests on; of losses, few that "
@@ -350,7 +350,10 @@ STATUSES = {
         "the rows do not tell a standard error: sums of weights without squares, clusters, "
         "segments, replicates or models that are all alike, a mean with a single positive"
     ),
-    "undefined": "what the measure divides by is 0: no row reaches the threshold, say",
+    "undefined": (
+        "the measure divides by 0: no row reaches the threshold, say; of a mean, in over 5 % of "
+        "the segments"
+    ),
     "no_threshold": "the threshold that was given for this segment is null, or there is none",
     "no_period": "the key of the periods is null",
     "no_reference": "fewer than two of the first periods have a value, or none a standard error",

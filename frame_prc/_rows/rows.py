@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import polars as pl
@@ -228,7 +228,7 @@ class Rows(Execution):
         return found
 
     def reread(self, source: pl.DataFrame) -> Rows:
-        check = cache(partial(checks.check_in_memory, source, checks.checks_of(self.columns)))
+        check = _Once(partial(checks.check_in_memory, source, checks.checks_of(self.columns)))
         return _of_source(source.lazy(), self.columns, source, check)
 
     def with_keys(self, keys: Sequence[pl.Series], kept: pl.Series) -> Rows:
@@ -260,12 +260,23 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     values = computed(_project(lf, columns)) if in_memory else None
     source = cached(_project(lf, columns)) if values is None else values.lazy()
     found = checks.checks_of(columns)
-    # Run once, however many branches of a plan call it.
     if values is None:
-        checked = cache(partial(checks.check, source, found))
+        checked = _Once(partial(checks.check, source, found))
     else:
-        checked = cache(partial(checks.check_in_memory, values, found))
+        checked = _Once(partial(checks.check_in_memory, values, found))
     return _of_source(source, columns, values, checked)
+
+
+class _Once:
+    """A check that passes once, however many branches of a plan call it; plans are pickled."""
+
+    def __init__(self, check: Callable[[], None]) -> None:
+        self.check, self.passed = check, False
+
+    def __call__(self) -> None:
+        if not self.passed:
+            self.check()
+            self.passed = True
 
 
 def _of_source(

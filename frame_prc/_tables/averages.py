@@ -34,8 +34,9 @@ from frame_prc._tables.areas import DETAILED_INTERVAL
 from frame_prc._tables.compare import adjusted, p_values_of
 
 SEGMENTS = "n_segments"
-# A mean of which a larger share has no negatives says so.
-_MOST_OF_ONE_CLASS = 0.1
+# A mean of which a larger share has no negatives says so, and one that lacks a larger share of
+# the segments with the rows for it: those that are left out are mostly not like the others.
+_MOST_OF_ONE_CLASS, _MOST_UNDEFINED = 0.1, 0.05
 
 _ESTIMATE, _N, _N_POS = pl.col("estimate"), pl.col("n"), pl.col("n_pos")
 
@@ -67,7 +68,7 @@ class Averages(Table):
         check_over(rows.columns, self.over)
         if self.how == "micro":
             return self._named(self._values(without_key(rows, self.over)))
-        values = _with_one_class(self._values(rows), self.measured)
+        values = _with_classes(self._values(rows), self.measured)
         means = _mean(values, rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
             means = limits_of_mean(means, "estimate", self.interval, rows)
@@ -127,6 +128,7 @@ def _mean(
         middle=_ESTIMATE.median(),
         n_segments=_ESTIMATE.count().cast(pl.Int64),
         n_undefined=_ESTIMATE.null_count().cast(pl.Int64),
+        n_lacking=(_ESTIMATE.is_null() & pl.col("has_classes")).sum(),
     )
     mean = pl.when(pl.col("shares") > 0).then(pl.col("weighted") / pl.col("shares"))
     means = sums.with_columns(
@@ -137,16 +139,22 @@ def _mean(
     return means.rename(kept).sort(list(kept.values()))
 
 
-def _with_one_class(table: pl.LazyFrame, measured: Measured) -> pl.LazyFrame:
-    """Add whether a segment has no negatives, where the measure then says nothing of a ranking."""
+def _with_classes(table: pl.LazyFrame, measured: Measured) -> pl.LazyFrame:
+    """Add whether a segment has no negatives, where the measure then says nothing of a ranking.
+
+    And whether it has the rows for the measure, which may still divide by 0.
+    """
     is_idle = (pl.col("status") == "no_negatives") & pl.lit(not measure_of(measured).scored)
-    return table.with_columns(of_one_class=is_idle.cast(pl.Float64))
+    has_classes = pl.col("status").is_in(["ok", "undefined"])
+    return table.with_columns(of_one_class=is_idle.cast(pl.Float64), has_classes=has_classes)
 
 
 def status_of_mean(fewest: int) -> pl.Expr:
     of_one_class = pl.col("of_one_class") > _MOST_OF_ONE_CLASS * pl.col("shares")
+    lacks = pl.col("n_lacking") > _MOST_UNDEFINED * (pl.col("n_lacking") + pl.col(SEGMENTS))
     few = pl.when(pl.col(SEGMENTS) < fewest).then(pl.lit("few_segments"))
-    return few.when(of_one_class).then(pl.lit("no_negatives")).otherwise(pl.lit("ok"))
+    found = few.when(of_one_class).then(pl.lit("no_negatives"))
+    return found.when(lacks).then(pl.lit("undefined")).otherwise(pl.lit("ok"))
 
 
 # --- models compared over segments that are a sample -------------------------------------------
@@ -191,7 +199,7 @@ class PairedDifferences(Table):
         alone, rows = rows, side_by_side(rows)
         check_over(rows.columns, self.over)
         kept = kept_keys(rows, self.over)
-        found = _with_one_class(self._values(rows), self.measured)
+        found = _with_classes(self._values(rows), self.measured)
         areas = rows.once(found.drop(set(rows.keys) - set(kept)).rename(kept))
         keys, measure = [*kept.values()], measure_of(self.measured)
         counted = dropped(rows.columns.request.missing)
@@ -254,4 +262,5 @@ def _differences(
         differences=_DIFFERENCE.drop_nulls().implode(),
         n_segments=_DIFFERENCE.count().cast(pl.Int64),
         n_undefined=_DIFFERENCE.null_count().cast(pl.Int64),
+        n_lacking=(_DIFFERENCE.is_null() & pl.col("has_classes")).sum(),
     )

@@ -314,3 +314,20 @@ def test_equal_areas_and_a_single_segment_say_nothing_of_the_spread(kind):
     assert found["average_precision"].to_list() == [0.5, 1.0]
     assert found.select(INTERVAL).rows() == [(None,) * 3] * 2
     assert found["n_undefined"].to_list() == [0, 1]
+
+
+@every_kind
+@pytest.mark.parametrize(("tied", "status"), [(2, "undefined"), (1, "ok")])
+def test_a_mean_that_lacks_segments_with_both_classes_says_so(kind, tied, status):
+    """Of 20 queries some have more rows with the highest score than are asked for."""
+    row = pl.int_range(200, eager=True).alias("row")
+    frame = pl.DataFrame({"query": row % 20, "truth": row % 3 == 0, "score": row * 0.001})
+    frame = frame.with_columns(other=row * 7 % 200 * 0.001)
+    ties = pl.when(pl.col("query") < tied).then(1.0).otherwise("score")
+    frame = frame.with_columns(ties=ties, key=1)
+    asked = {"by": ["key", "query"], "over": "query", "measure": "precision"}
+    at = {"at": {"predicted_count": 3}, "details": True}
+    mean = kind.rows(frame_prc.average(kind.make(frame), "truth", "ties", **asked, **at))
+    assert mean.select("n_segments", "n_undefined", "status").row(0) == (20 - tied, tied, status)
+    paired = frame_prc.compare_models(kind.make(frame), "truth", ["ties", "other"], **asked, **at)
+    assert kind.rows(paired)["status"].to_list() == [status]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
@@ -369,6 +370,21 @@ def test_what_goes_from_file_to_file_is_what_would_be_collected(verb, options, t
     result = ask(rows, verb, {**TRUTH, "by": "region", **options})
     result.sink_parquet(tmp_path / "result.parquet")
     assert_frame_equal(pl.read_parquet(tmp_path / "result.parquet"), result.collect())
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("average", {"over": "region", "ci": 0.95}),
+        ("heterogeneity", {}),
+        ("operating_points", {"precision": 0.5, "ci": 0.95}),
+        ("shrunk", {}),
+    ],
+    ids=str,
+)
+def test_what_python_computes_goes_to_another_process(verb, options):
+    result = ask(ROWS.lazy(), verb, {**TRUTH, "by": "region", **options})
+    assert_frame_equal(pickle.loads(pickle.dumps(result)).collect(), result.collect())  # noqa: S301
 
 
 @every_verb
