@@ -276,7 +276,8 @@ def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.E
     # Merits become columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
     merits = {f"merit_{i}": _merit(i, target, ranking) for i, target in targets.items()}
-    return {name: compared(value, ranking) for name, value in merits.items()}
+    # Named, as Polars 1.41 cannot pickle "when" without "otherwise".
+    return {name: compared(value, ranking).alias(name) for name, value in merits.items()}
 
 
 def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.LazyFrame:

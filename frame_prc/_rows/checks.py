@@ -218,6 +218,8 @@ def _class_hints(
     hint = f"name the positive class, for example pos_label={_unsigned(largest)!r}"
     if swapped and (is_score or len(values) > len(_BINARY)):
         hint = "are truth= and score= swapped? Those rows have scores of 0 and 1"
+    elif len(values) > 1 and min(values) > 0:
+        return f"{hint}, or the lowest positive grade: truth=pl.col({column.name!r}) >= 1", hint
     return hint, hint
 
 
