@@ -55,9 +55,12 @@ def _area(found: Evaluation) -> tuple[str, str]:
         return f"{name} is below chance: ", numbers
     if row["ci_low"] is None:
         return f"{name}: ", f"{area} against {chance} at random."
-    is_above = row["ci_low"] > row["random_average_precision"]
-    beats = "beats" if is_above and row["status"] not in FEW else "is not shown to beat"
-    return f"{name} {beats} chance: ", f"{area}{interval} against {chance}."
+    numbers = f"{area}{interval} against {chance}."
+    if row["ci_low"] <= row["random_average_precision"]:
+        return f"{name} is not shown to beat chance: ", numbers
+    if row["status"] in FEW:
+        return f"{name} is above chance, on {text.status_text(row['status'])}: ", numbers
+    return f"{name} beats chance: ", numbers
 
 
 def _of_area(found: Evaluation) -> Iterator[str]:
@@ -65,9 +68,10 @@ def _of_area(found: Evaluation) -> Iterator[str]:
     row = found.of_best
     if row[AVERAGE_PRECISION] is None or row["ci_low"] is None:
         return
-    if row["status"] in FEW_OF_POSITIVES:
-        reason = text.status_text(row["status"])
-        yield f"The interval rests on little ({reason}), and may be too narrow."
+    if row["status"] in FEW:
+        of_positives = row["status"] in FEW_OF_POSITIVES
+        what, how = ("interval", "narrow") if of_positives else ("area", "high")
+        yield f"The {what} rests on {text.status_text(row['status'])}, and may be too {how}."
     yield _on_clusters(found)
     if (strata := found.rows.columns.strata) is not None:
         name = say.isolated(strata.name)

@@ -67,7 +67,9 @@ def test_an_interval_that_holds_chance_shows_nothing(tmp_path):
     found = answers(few, tmp_path, "truth", "s")["how good"]
     assert found["text"].startswith("s is not shown to beat chance: average precision 0.7")
     assert found["text"].endswith(" against 0.623.")
-    assert "The interval rests on little (few positives)" in " ".join(found["reasons"])
+    assert "The interval rests on few positives, and may be too narrow." in " ".join(
+        found["reasons"]
+    )
 
 
 def test_a_model_below_chance_is_asked_about(tmp_path):
@@ -335,8 +337,12 @@ def test_a_threshold_in_a_sentence_has_the_alerts_that_it_says(tmp_path, score, 
     assert alerts == pytest.approx(int(said[2]), abs=2)
 
 
-def test_few_positives_do_not_beat_chance_and_their_alerts_add_up(tmp_path):
+def test_few_of_a_class_are_said_where_chance_is_beaten_and_alerts_add_up(tmp_path):
     df = pl.DataFrame({"truth": [i < 5 for i in range(105)], "s": range(105, 0, -1)})
     found = texts(df, tmp_path, "truth", "s")
-    assert "is not shown to beat chance" in found["how good"]
+    assert found["how good"].startswith("s is above chance, on few positives: ")
+    sampled = rows(400, 1).with_columns(weight=pl.when("truth").then(1.0).otherwise(1000.0))
+    of_sampled = answers(sampled, tmp_path, "truth", "good", weight="weight")["how good"]
+    assert of_sampled["text"].startswith("good is above chance, on few negatives: ")
+    assert "The area rests on few negatives, and may be too high." in of_sampled["reasons"]
     assert "48 alerts per 1,000 rows, 48 right; 100 % of positives found." in found["threshold"]
