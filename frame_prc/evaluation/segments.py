@@ -251,8 +251,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         -----
         A standard error falls with the square root of the number of rows: half the width takes four
         times as many. It is that of :func:`average_precision` times ``sqrt(m / (m - 1))``, m being
-        ``n_effective``, for which that interval allows in its quantile. The rows to come are taken
-        to be like these, with as many rows per cluster.
+        ``n_effective``, and more where weights differ: that interval allows for it in its quantile.
+        The rows to come are taken to be like these, with as many rows per cluster.
         Where a value is near 0 or 1 the interval is wider than ``width`` by its skewness.
 
         Examples
@@ -334,8 +334,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         Notes
         -----
         The influences of a segment add up to 0. The sum of their squares, with ``cluster`` that of
-        the squared sums of clusters, is the square of ``std_error`` (Efron 1981). Of weighted rows
-        at a threshold ``std_error`` may be larger, as heavy rows may be missing by chance.
+        the squared sums of clusters, is the square of ``std_error`` (Efron 1981): less of that in
+        ``strata``, and maybe more at a threshold of weighted rows, as heavy ones may be missing.
 
         Examples
         --------
