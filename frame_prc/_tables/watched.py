@@ -105,7 +105,6 @@ class Watched(Table):
         end = 0.5 / (m + 1) if measure.of_hits else pl.lit(_NEXT_TO_END)
         inside = pl.max_horizontal(pl.min_horizontal(unbiased(), 1 - end), end)
         variance = unbiased_variance(measure) / (inside * (1 - inside)) ** 2
-        # By simulation a third of quiet series of them had an alarm.
         told = ~pl.col("heavy_negatives")
         return table.select(
             *rows.keys, "n", "n_pos", *dropped, "n_effective",

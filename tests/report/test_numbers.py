@@ -126,7 +126,7 @@ def test_tables_are_those_of_the_other_verbs(of_segments, of_clusters, options):
 
 
 def test_over_time_is_what_a_watch_says(tmp_path):
-    given = {"by": "day", "ci": 0.9, "calibrate": 0.2}
+    given = {"by": "day", "ci": 0.9, "calibrate": 0.3}
     found = checked(numbers(ROWS, tmp_path, "truth", TWO, **given, sections="time"))
     measure = "calibrated_average_precision"
     watch = ROWS.prc.monitor("truth", TWO, **given, over="day", plan=(14, 14), measure=measure)
