@@ -72,7 +72,10 @@ class Search:
 
 @dataclass(frozen=True)
 class Weeks:
-    """Weeks that differ by chance, by ``tau`` more, or from the first look on by their scores."""
+    """Weeks that differ by chance, by ``tau`` more, or from the first look on by their scores.
+
+    Negatives may be sampled, and stand for as many as they weigh.
+    """
 
     positives: int
     prevalence: float
@@ -84,6 +87,7 @@ class Weeks:
     window: int = 1
     tau: float = 0.0
     changed: float | None = None
+    weight: float = 1.0
     draws: int = 200
 
     def table(self, seed: int) -> pl.DataFrame:
@@ -98,11 +102,13 @@ class Weeks:
             higher = np.where((week >= self.plan[0]) & (site == 0), self.changed, higher)
         score = random.normal(size=len(week)) + higher * late
         frame = pl.DataFrame({"week": week, "site": site, "late": late, "score": score})
+        stands_for = pl.when("late").then(1.0).otherwise(self.weight)
         return frame_prc.monitor(
-            frame,
+            frame.with_columns(weight=stands_for),
             "late",
             "score",
             by=["site", "week"],
+            weight=None if self.weight == 1 else "weight",
             over="week",
             plan=self.plan,
             adjust=self.adjust,
@@ -119,7 +125,8 @@ class Weeks:
             alarms = table.filter(conclusion="alarm", site=0)["week"]
             anything += "alarm" in table["conclusion"]
             first.append(alarms.min() - self.plan[0] + 1 if len(alarms) else _NEVER)
-            by_single.append(_by_bonferroni(table.filter(site=0), self.plan, self.sites))
+            if self.changed is not None:
+                by_single.append(_by_bonferroni(table.filter(site=0), self.plan, self.sites))
         if self.changed is None:
             return {"any": anything / self.draws}
         medians = {"looks": np.median(first), "by Bonferroni": np.median(by_single)}
@@ -157,6 +164,7 @@ def watches() -> Iterator[Weeks]:
         Weeks(10, 0.2, 1.5, (28, 60), window=7),
     )
     yield Weeks(50, 0.2, 1.5, (8, 26), sites=10, draws=60)
+    yield from (Weeks(70, 1 / 6, 2.6, (12, 28), weight=w) for w in (3, 5, 100))
     yield from (Weeks(100, 0.2, 1.5, plan, tau=0.2) for plan in ((8, 52), (12, 40), (24, 40)))
     yield from (Weeks(100, 0.2, 1.5, (8, 52), changed=c, draws=100) for c in (1.35, 1.2))
     yield Weeks(50, 0.2, 1.5, (8, 26), sites=10, changed=1.0, draws=60)

@@ -547,11 +547,16 @@ def searching() -> Iterator[Row]:
         rows += [name for name in (one.adjust, one.measure) if name in ("lond", "roc_auc")]
         rows += [f"window {one.window}"] if one.window > 1 else []
         rows += [f"weeks vary by {one.tau}"] if one.tau else []
+        rows += [f"negatives weigh {one.weight:g}"] if one.weight > 1 else []
         if one.changed is not None:
             delays = {name: found[name] or "never" for name in ("looks", "by Bonferroni")}
             rows += [f"median look {delays['looks']}, by Bonferroni {delays['by Bonferroni']}"]
         said = "any alarm" if one.changed is None else f"any alarm, {one.higher} to {one.changed}"
-        shared = {"prevalence": one.prevalence, "positives": one.positives, "draws": one.draws}
+        shared = {
+            "prevalence": round(one.prevalence, 3),
+            "positives": one.positives,
+            "draws": one.draws,
+        }
         yield {"what": said, **shared, "rows": ", ".join(rows), "rejects": found["any"]}
 
 
