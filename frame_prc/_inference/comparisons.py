@@ -171,9 +171,7 @@ def sums_of_decisions(
 ) -> dict[str, Any]:
     """Return what tells how many rows of each class two models decide differently.
 
-    That is the largest squared influence of a row of weight 1, squares of the weights of the
-    positive and of the negative rows, and the sums of squared differences. Of ``on_negatives`` the
-    influences of positive rows are 0.
+    Of ``on_negatives`` the influences of positive rows are 0.
     """
     own = [[one - n for one, n in zip(moved, on_negatives, strict=True)], on_negatives]
     found: dict[str, Any] = {}

@@ -288,8 +288,6 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     less than 92 % with fewer negatives than go with 20 sqrt(k) positives at these odds, and with
     fewer than 20. Clusters divide the number by what they multiply the variance of a negative by.
     A measure of both classes rests on the scarcer one. ``n_told`` is the number at these odds.
-    ``heavy_negatives`` are so few that what is told by many such segments together is not right
-    either: see ``_LEAST_TOLD``.
     """
     if measure.counted:
         said = pl.col("is_few") if "is_few" in measure.kept else pl.lit(value=False)
@@ -311,6 +309,7 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
             odds = pl.col("reference_odds")
         k = odds / pl.col("row_odds")
         few |= few_at_odds(count, odds, k)
+        # Too few even where many such segments tell.
         heavy = (k > _FOR_MANY) & few_at_odds(count, odds, k, _LEAST_TOLD)
         told = count / odds
     few, heavy = (one.fill_null(value=False) for one in (few, heavy))

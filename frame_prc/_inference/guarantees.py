@@ -87,8 +87,6 @@ def _guarantee(target: Target) -> float:
 
 
 class _Segment(NamedTuple):
-    """The rows of a segment, and its points."""
-
     sample: Sample
     points: Curves
 
@@ -162,7 +160,6 @@ def _most_retrieved(segments: list[_Segment], target: Target) -> list[_Bound]:
 
 
 def _orders(sample: Sample, least: int | None) -> list[list[int]]:
-    """Return the points that are tested one after the other, from each start."""
     if least is None or least > sample.told_by_weights:
         return []
     rows = (_rows_at(sample.positive) + _rows_at(sample.negative)).tolist()
@@ -196,7 +193,7 @@ def _first(ascending: Floats, keeps: Callable[[float], bool]) -> float | None:
 def _effective(
     segments: list[_Segment], halves: list[tuple[Class, Floats]], target: Target
 ) -> list[float]:
-    """Return the effective numbers of rows of a class that tell what share of it is retrieved."""
+    # The effective numbers of rows of a class that tell what share of it is retrieved.
     numbers = [half.total**2 / half.of_squares if half.total else 0.0 for half, _ in halves]
     clustered = [i for i, one in enumerate(segments) if one.sample.n_clusters and numbers[i]]
     if clustered:
@@ -215,10 +212,7 @@ def _effective(
 
 
 def _sums_of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> dict[str, Any]:
-    """Return what tells the number of rows in clusters where about the share wanted is retrieved.
-
-    See ``share_of_sums``; ``copies`` is that of clusters whose rows are copies of one another.
-    """
+    """Return what tells the number of rows, in clusters, where about the share is retrieved."""
     weights = half.sizes * half.weights
     sizes = np.bincount(half.clusters, weights)
     total, squares = sizes.sum(), sizes @ sizes

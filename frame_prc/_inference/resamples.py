@@ -98,7 +98,7 @@ def over_replicates(
 
 
 def _chunks(samples: Iterable[Sample], replicates: int) -> Iterator[list[Sample]]:
-    """Yield samples in order: small ones together, a large one by itself."""
+    # Small ones together, a large one by itself.
     chunk: list[Sample] = []
     points = 0
     for sample in samples:
@@ -112,7 +112,6 @@ def _chunks(samples: Iterable[Sample], replicates: int) -> Iterator[list[Sample]
 
 
 def _replicated(samples: list[Sample], resampling: Draws) -> Iterator[pl.DataFrame]:
-    """Yield the points of replicates, which are numbered on from one sample to the next."""
     for place, sample in enumerate(samples):
         if sample.n_clusters == 1:  # all replicates are the sample itself
             continue
@@ -127,7 +126,6 @@ def _replicated(samples: list[Sample], resampling: Draws) -> Iterator[pl.DataFra
 def _points(
     curves: Curves, own_precision: Floats, own_recall: Floats, n_terms: int, first: int
 ) -> pl.DataFrame:
-    """Return the points of replicates, from their start on, beside those of the sample."""
     replicates, n_points = curves.tp.shape
     shape = (replicates, n_points + 1)
     amounts = {name: np.zeros(shape) for name in ("tp", "fp")}
@@ -191,7 +189,6 @@ def by_segment(
     every_score: bool = False,
     bins: Bins | None = None,
 ) -> pl.LazyFrame:
-    """Return ``segment`` and ``outputs``, of which ``summarise`` has the rows of each sample."""
     cells = cells_of(ranking, rows, bins)
     number = cells.collect_schema()["segment"]
     schema = {"segment": number, **dict.fromkeys(outputs, pl.Float64())}
@@ -262,7 +259,6 @@ def _samples(cells: pl.DataFrame, *, every_score: bool) -> dict[int, Sample]:
 
 
 def _told_by_weights(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return what weights tell of the rows of each segment: see `of_sums_of_weights`."""
     size, weight, sums = pl.col("size"), pl.col("weight"), {}
     own = (pl.col("positive"), ~pl.col("positive"))
     for name, squares, of_class in zip(SUMS, SQUARES, own, strict=True):
@@ -276,16 +272,13 @@ def _told_by_weights(cells: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Class:
-    """The cells of a class, the highest score first, and how many each point retrieves.
-
-    The variance of their weights is taken to be ``more`` than so many rows tell.
-    """
+    """The cells of a class, the highest score first, and how many each point retrieves."""
 
     sizes: Integers
     weights: Floats
     clusters: Integers
     ends: Integers
-    more: float
+    more: float  # than so many rows tell is their variance taken to be
 
     @property
     def total(self) -> float:
@@ -296,7 +289,6 @@ class Class:
         return float(np.sum(self.sizes * self.weights**2))
 
     def at(self, points: Integers, amount: Floats | Integers) -> Floats:
-        """Return the sums of an amount of its cells that some points retrieve."""
         found: Floats = np.append(0.0, np.cumsum(amount))[self.ends[points]]
         return found
 
@@ -317,15 +309,12 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows of a segment, to draw from: row by row, by class, or as whole clusters.
-
-    So many are ``told_by_weights``, where few of a class are heavy: the other may just have none.
-    """
+    """The rows of a segment, to draw from: row by row, by class, or as whole clusters."""
 
     positive: Class
     negative: Class
     n_clusters: int
-    told_by_weights: float
+    told_by_weights: float  # where few of a class are heavy: the other may just have none
 
     @classmethod
     def of(
@@ -373,7 +362,6 @@ class Sample:
         return bool(np.all(self.positive.weights == 1) and np.all(self.negative.weights == 1))
 
     def of_points(self, observed: Curves, points: Integers) -> dict[str, Floats]:
-        """Return what tells the share of hits at points in ascending order: see `shares_of`."""
         tp, fp = observed.tp[0, points], observed.fp[0, points]
         total, share, classes = tp + fp, tp / (tp + fp), (self.positive, self.negative)
         if self.n_clusters:
@@ -388,10 +376,8 @@ class Sample:
         return {"tp": tp, "fp": fp, **dict(zip(OF_POINTS, sums, strict=True))}
 
     def _of_clusters(self, points: Integers, share: Floats) -> tuple[Floats, Floats]:
-        """Return sums of squares over clusters: of their weight, and of how far hits are off.
-
-        Each point adds its rows to those before it; as many are looked at together as fit a cache.
-        """
+        """Return sums of squares over clusters: of their weight, and of how far hits are off."""
+        # Each point adds its rows to those before it; as many as fit a cache are seen together.
         length = 1 + max(
             int(half.clusters.max(initial=0)) for half in (self.positive, self.negative)
         )

@@ -258,7 +258,6 @@ def of_heavy(rows: Rows) -> pl.LazyFrame:
 
 
 def of_sums_of_weights() -> dict[str, pl.Expr]:
-    """Return what the sums of weights, of their squares and fourth powers tell of each class."""
     powers = [
         [pl.col(one) for one in (weight, squares, f"{weight}_fourths")]
         for weight, squares in zip(SUMS, SQUARES, strict=True)

@@ -50,12 +50,11 @@ def _area(found: Evaluation) -> tuple[str, str]:
     name, chance = say.isolated(found.best), text.rate_text(row["random_average_precision"])
     area = f"average precision {text.rate_text(row[AVERAGE_PRECISION])}"
     interval = "" if row["ci_low"] is None else f" ({say.interval_text(row, found)})"
+    numbers = f"{area}{interval} against {chance}."
     if row["status"] == "below_chance":
-        numbers = f"{area}{interval} against {chance}. Is a lower score better?"
-        return f"{name} is below chance: ", numbers
+        return f"{name} is below chance: ", f"{numbers} Is a lower score better?"
     if row["ci_low"] is None:
         return f"{name}: ", f"{area} against {chance} at random."
-    numbers = f"{area}{interval} against {chance}."
     if row["ci_low"] <= row["random_average_precision"]:
         return f"{name} is not shown to beat chance: ", numbers
     if row["status"] in FEW:

@@ -261,7 +261,7 @@ def refuses_unknown(function: FunctionT, parameters: Sequence[Parameter] = ()) -
 def _all_named(
     called: str, order: Sequence[str], given: Sequence[Any], named: Mapping[str, Any]
 ) -> str | None:
-    """Return the call that was meant, if what has no name is of the parameters without one."""
+    # What has no name is meant for the parameters that are not named.
     meant = [name for name in order if name not in named][: len(given)]
     if len(meant) < len(given):
         return None

@@ -268,7 +268,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
 
 
 class _Once:
-    """A check that passes once, however many branches of a plan call it; plans are pickled."""
+    # Not of functools: a plan that holds it can be pickled.
 
     def __init__(self, check: Callable[[], None]) -> None:
         self.check, self.passed = check, False

@@ -270,11 +270,9 @@ def _of_plain_rows(sums: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _errors(keys: Sequence[str], *, clustered: bool) -> list[pl.Expr]:
-    """Return the mean gap of the bins, and of calibrated scores, whose gaps are normal around 0.
-
-    The truths of these vary as their scores say: of the truths found here only what clusters do to
-    a share is used, which is at most to make copies of one row of each.
-    """
+    """Return the mean gap of the bins, and of calibrated scores, whose gaps are normal around 0."""
+    # The truths of these vary as their scores say: those found here tell what clusters do to them,
+    # which is at most to make copies of one row of each.
     n, number = pl.col("n"), 1 / pl.col("sizes")
     if clustered:
         number = pl.max_horizontal(n * pl.col("share"), number)

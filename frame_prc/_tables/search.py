@@ -302,13 +302,11 @@ def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
 
 
 def _rounded(ends: pl.Series, known: pl.Series) -> pl.Series:
-    """Return the places of cuts with as few digits as tell them apart, from three on.
-
-    A single cut is told apart from the quartiles of what is ``known``, or from the lowest value.
-    """
+    """Return the places of cuts with as few digits as tell them apart, from three on."""
     if not ends.dtype.is_numeric():
         return ends
     numbers = ends.cast(pl.Float64)
+    # A single cut is told apart from the quartiles, or from the lowest value.
     low, high = known[len(known) // 4], known[len(known) * 3 // 4]
     gap = numbers.diff().min() if len(ends) > 1 else high - low or numbers[0] - known[0]
     allowed = _MOVED * float(gap)  # type: ignore[arg-type]
