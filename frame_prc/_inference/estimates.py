@@ -310,8 +310,8 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
         k = odds / pl.col("row_odds")
         few |= few_at_odds(count, odds, k)
         # Too few even where many such segments tell.
-        heavy = (k > _FOR_MANY) & few_at_odds(count, odds, k, _LEAST_TOLD)
         told = count / odds
+        heavy = (k > _FOR_MANY) & (told < _LEAST_TOLD * k**0.5)
     few, heavy = (one.fill_null(value=False) for one in (few, heavy))
     found = table.with_columns(few_negatives=few, n_told=told, heavy_negatives=heavy)
     if not measure.of_both_classes:
@@ -322,9 +322,9 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     )
 
 
-def few_at_odds(count: Any, odds: Any, k: Any, least: float = FEW_POSITIVES) -> Any:
+def few_at_odds(count: Any, odds: Any, k: Any) -> Any:
     """Return whether negatives are too few for the odds, k times their own, that they stand for."""
-    return (k > 1 + _ROUNDING_OF_K) & (count / odds < least * k**0.5)
+    return (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k**0.5)
 
 
 def moved_by_few(share: Any, told: Any) -> Any:
