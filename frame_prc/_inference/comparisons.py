@@ -193,7 +193,7 @@ def rests_on_unseen(a: int, b: int, variance: str) -> pl.Expr:
     of_classes = []
     for name in _CLASSES:
         largest = pl.max_horizontal(f"largest_of_{name}_{a}", f"largest_of_{name}_{b}")
-        # The heaviest row would say so of any rows whose weights differ.
+        # By the heaviest row, any rows of different weights would seem to be few.
         usual = (pl.col(f"squares_of_{name}") / pl.col(f"number_of_{name}") * largest).fill_nan(0.0)
         few = pl.col(f"differs_on_{name}_{a}_{b}") < _FEW_DIFFER * usual
         of_classes.append(few & (_UNSEEN * usual > pl.col(variance)))

@@ -212,7 +212,7 @@ def _effective(
 
 
 def _sums_of_clusters(half: Class, reached: Floats, rows: float, target: Target) -> dict[str, Any]:
-    """Return what tells the number of rows, in clusters, where about the share is retrieved."""
+    """Return what tells how many rows count, where about the share wanted is retrieved."""
     weights = half.sizes * half.weights
     sizes = np.bincount(half.clusters, weights)
     total, squares = sizes.sum(), sizes @ sizes

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -278,7 +279,7 @@ class Class:
     weights: Floats
     clusters: Integers
     ends: Integers
-    more: float  # than so many rows tell is their variance taken to be
+    more: float  # how much more their variance is taken to be, as few heavy rows tell it
 
     @property
     def total(self) -> float:
@@ -314,7 +315,7 @@ class Sample:
     positive: Class
     negative: Class
     n_clusters: int
-    told_by_weights: float  # where few of a class are heavy: the other may just have none
+    told_by_weights: float  # how many rows tell, if few of a class are heavy, else infinitely many
 
     @classmethod
     def of(
@@ -475,7 +476,7 @@ def shares_of(
         columns = {name: np.concatenate([one[name] for one in sums]) for name in sums[0]}
         shares = iter(pl.DataFrame(columns).select(share_of_sums(z)).to_series())
         for own, ordered in numbered:
-            own.update(zip(ordered, shares, strict=False))
+            own.update(zip(ordered, islice(shares, len(ordered)), strict=True))
     return found
 
 

@@ -206,11 +206,12 @@ def _binary_check(column: Column) -> Check:
         rule = replace(rules.binary_rule(column, pl.col("truth"), hint), shell_hint=shell_hint)
         return rule.error(rules.counted(count), _listed(values))
 
-    return Check(broken.sum(), error, [_first_values(truth, broken), truth.max(), swapped], broken)
+    told = [_first_values(truth, broken), truth.max(), swapped, (truth == 0).any()]
+    return Check(broken.sum(), error, told, broken)
 
 
 def _class_hints(
-    column: Column, values: Sequence[Any], largest: Any, swapped: Any
+    column: Column, values: Sequence[Any], largest: Any, swapped: Any, has_zero: Any
 ) -> tuple[str, str | None]:
     is_score = any(value % 1 != 0 for value in values)
     if is_score and not swapped:
@@ -218,8 +219,8 @@ def _class_hints(
     hint = f"name the positive class, for example pos_label={_unsigned(largest)!r}"
     if swapped and (is_score or len(values) > len(_BINARY)):
         hint = "are truth= and score= swapped? Those rows have scores of 0 and 1"
-    elif len(values) > 1 and min(values) > 0:
-        return f"{hint}, or the lowest positive grade: truth=pl.col({column.name!r}) >= 1", hint
+    elif has_zero and len(values) > 1 and min(values) > 0:
+        return f"{hint}, or all grades above 0: truth=pl.col({column.name!r}) > 0", hint
     return hint, hint
 
 

@@ -268,7 +268,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
 
 
 class _Once:
-    # Not of functools: a plan that holds it can be pickled.
+    # A plan that holds it can be pickled, unlike one that holds a cache of functools.
 
     def __init__(self, check: Callable[[], None]) -> None:
         self.check, self.passed = check, False

@@ -140,7 +140,7 @@ def _mean(
 
 
 def _with_classes(table: pl.LazyFrame, measured: Measured) -> pl.LazyFrame:
-    """Add whether a segment has no negatives, though a ranking is measured, and all it needs."""
+    """Add whether a segment of a ranking has no negatives, and whether it has the rows it needs."""
     is_idle = (pl.col("status") == "no_negatives") & pl.lit(not measure_of(measured).scored)
     has_classes = pl.col("status").is_in(["ok", "undefined"])
     return table.with_columns(of_one_class=is_idle.cast(pl.Float64), has_classes=has_classes)

@@ -173,6 +173,7 @@ _SCORE, _BIN = pl.col("score").cast(pl.Float64), "bin"
 _POS, _NEG = pl.col("pos"), pl.col("neg")
 _RATE = ("observed_low", "observed_high")
 _ERRORS = ("calibration_error", "calibration_error_by_chance")
+_SQUARES = ("tp_squares", "fp_squares")
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ class Reliability(Table):
         if rows.clustered or rows.columns.weighted:
             spreads = _spreads(binned, keys, clustered=rows.clustered)
             known = with_moments(_with_usual_weights(spreads, rows.keys), z)
-            own = known.select(*keys, "tp", "fp", "sizes", "share", *MOMENTS)
+            own = known.select(*keys, "tp", "fp", *_SQUARES, "sizes", "share", *MOMENTS)
             return left_join(sums, own, keys)
         return _of_plain_rows(sums.with_columns(tp="positives", fp="negatives"))
 
@@ -266,16 +267,18 @@ class Reliability(Table):
 
 
 def _of_plain_rows(sums: pl.LazyFrame) -> pl.LazyFrame:
-    return sums.with_columns(sizes=1 / (pl.col("tp") + pl.col("fp")), share=pl.lit(1.0))
+    squares = dict(zip(_SQUARES, ("tp", "fp"), strict=True))
+    return sums.with_columns(**squares, sizes=1 / (pl.col("tp") + pl.col("fp")), share=pl.lit(1.0))
 
 
 def _errors(keys: Sequence[str], *, clustered: bool) -> list[pl.Expr]:
     """Return the mean gap of the bins, and of calibrated scores, whose gaps are normal around 0."""
-    # The truths of these vary as their scores say: those found here tell what clusters do to them,
-    # which is at most to make copies of one row of each.
-    n, number = pl.col("n"), 1 / pl.col("sizes")
+    n = pl.col("n")
+    number = n**2 / pl.sum_horizontal(_SQUARES)
     if clustered:
-        number = pl.max_horizontal(n * pl.col("share"), number)
+        # How far the rows of a cluster are copies of one another is seen in the truths found.
+        copies = 1 / pl.col("sizes")
+        number = pl.min_horizontal(pl.max_horizontal(n * pl.col("share"), copies), number)
     gap = (pl.col("mean_score") - pl.col("observed")).abs()
     by_chance = (2 / math.pi * pl.col("spread") / n / number).sqrt()
     return [

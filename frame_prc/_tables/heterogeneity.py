@@ -446,7 +446,7 @@ class Shrunken(Table):
         found = self._drawn(used)
         few_negatives, heavy_negatives = map(pl.col, _FEW_NEGATIVES)
         status = (
-            # What few rows do not tell the others do, but not by how much precisions are too high.
+            # Other segments tell what few rows do not, but not that all precisions are too high.
             pl.when(ok & few_negatives & (heavy_negatives | (pl.col("rows") >= FEW_POSITIVES)))
             .then(pl.lit("few_negatives"))
             # By simulation intervals of segments without an error of their own cover half.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, reduce
 from itertools import chain, pairwise
-from math import copysign, erf, sqrt
+from math import copysign, erf, inf, sqrt
 from operator import add, and_
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -306,10 +306,12 @@ def _rounded(ends: pl.Series, known: pl.Series) -> pl.Series:
     if not ends.dtype.is_numeric():
         return ends
     numbers = ends.cast(pl.Float64)
-    # A single cut is told apart from the quartiles, or from the lowest value.
-    low, high = known[len(known) // 4], known[len(known) * 3 // 4]
-    gap = numbers.diff().min() if len(ends) > 1 else high - low or numbers[0] - known[0]
-    allowed = _MOVED * float(gap)  # type: ignore[arg-type]
+    if len(ends) > 1:
+        gaps = numbers.diff().drop_nulls().to_list()
+    else:  # from the lowest value, and as fine as the middle half of the values is wide
+        lowest, low, high = (float(known[len(known) * i // 4]) for i in (0, 1, 3))
+        gaps = [high - low or inf, numbers[0] - lowest]
+    allowed = _MOVED * min(gaps)
     for digits in range(_DIGITS, _MOST_DIGITS):
         rounded = numbers.round_sig_figs(digits)
         if ((rounded - numbers).abs() <= allowed).all():

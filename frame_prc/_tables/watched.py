@@ -105,7 +105,7 @@ class Watched(Table):
         end = 0.5 / (m + 1) if measure.of_hits else pl.lit(_NEXT_TO_END)
         inside = pl.max_horizontal(pl.min_horizontal(unbiased(), 1 - end), end)
         variance = unbiased_variance(measure) / (inside * (1 - inside)) ** 2
-        told = ~pl.col("heavy_negatives")
+        told = ~pl.col("heavy_negatives") | (pl.col("status") != "ok")
         return table.select(
             *rows.keys, "n", "n_pos", *dropped, "n_effective",
             status=status_where(~told, "few_negatives"),
@@ -335,16 +335,20 @@ class _Watch:
         known = None if chance.meta.root_names() else pl.select(chance).item()
         return 0.0 if known is None else float(known)
 
+    def _say_why(self, not_judged: list[Row]) -> None:
+        has_reference, ended = self.series.has_reference, False
+        for row in not_judged:
+            if row["logit"] is not None:
+                row["status"] = "plan_ended" if has_reference else "no_reference"
+                ended = has_reference
+            elif row["status"] == "few_negatives":
+                row.update({"status": "plan_ended"} if ended else {"conclusion": "undecided"})
+
     def finished(self) -> list[Row]:
         first, series = self.asked.first, self.series
         for row in self.rows[:first]:
             row["conclusion"] = "reference"
-        later = [row for row in self.rows[first:] if row["conclusion"] is None]
-        for row in later:
-            if row["logit"] is not None:
-                row["status"] = "plan_ended" if series.has_reference else "no_reference"
-            elif row["status"] == "few_negatives":
-                row["conclusion"] = "undecided"
+        self._say_why([row for row in self.rows[first:] if row["conclusion"] is None])
         if series.has_reference:
             biases = pl.Series([self._bias(row) for row in self.rows], dtype=pl.Float64).to_numpy()
             reference = self._shown(series.of_reference, series.mean_of_reference(biases))

@@ -203,10 +203,10 @@ class SearchVerbs(Evaluated[FrameT]):
             limit are shown. An alarm may be of the mean of the last 2, 4, 8 ... periods. After
             ``delay`` looks half of all drops by 0.05 are found. The conclusion is ``"reference",
             "quiet", "alarm"``, ``"undecided"`` of a period that could hardly be an alarm by itself
-            (its status is ``"few_positives"``: take longer ones, or a ``window``), and null where
-            the ``status`` says why: ``"no_period"`` of rows without one, ``"no_reference"`` if
-            fewer than two of the first periods have a value, or none a standard error,
-            ``"plan_ended"`` after the last look. Sorted by the keys.
+            (``"few_positives"``: take longer ones, or a ``window``) or is left out
+            (``"few_negatives"``), and null where the ``status`` says why: ``"no_period"`` of rows
+            without one, ``"no_reference"`` if fewer than two of the first periods have a value, or
+            none a standard error, ``"plan_ended"`` after the last look. Sorted by the keys.
 
         Notes
         -----

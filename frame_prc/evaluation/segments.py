@@ -334,8 +334,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         Notes
         -----
         The influences of a segment add up to 0. The sum of their squares, with ``cluster`` that of
-        the squared sums of clusters, is the square of ``std_error`` (Efron 1981): less of that in
-        ``strata``, and maybe more at a threshold of weighted rows, as heavy ones may be missing.
+        the squared sums of clusters, is the square of ``std_error`` (Efron 1981). That is smaller
+        in ``strata``, and may be larger at a threshold of weighted rows: heavy ones may be missing.
 
         Examples
         --------

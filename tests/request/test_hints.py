@@ -52,12 +52,14 @@ def test_of_two_numbers_the_larger_is_proposed_as_the_positive_class(kind):
 
 
 @every_kind
-@pytest.mark.parametrize(("grades", "tells"), [([0, 1, 2, 3], True), ([0, 2, 2, 2], False)])
-def test_grades_may_be_positive_from_one_on(kind, grades, tells):
+@pytest.mark.parametrize(
+    ("grades", "tells"), [([0, 1, 2, 3], True), ([0, 2, 2, 2], False), ([1, 2, 3, 4], False)]
+)
+def test_grades_may_be_positive_above_zero(kind, grades, tells):
     df = kind.make(pl.DataFrame({"grade": grades, "score": [0.1, 0.2, 0.3, 0.4]}))
     with pytest.raises(DataError, match=rf"pos_label={grades[-1]}") as raised:
         kind.rows(frame_prc.average_precision(df, "grade", "score"))
-    assert ("truth=pl.col('grade') >= 1" in str(raised.value)) == tells
+    assert ("truth=pl.col('grade') > 0" in str(raised.value)) == tells
 
 
 @every_kind

@@ -248,3 +248,15 @@ def test_a_single_cut_is_as_fine_as_the_values_are_close(far):
     [found] = df.prc.find_segments("late", "score", **asked).to_dicts()
     assert found["segment"].startswith(("x <", "x >="))
     assert abs(found["n"] - 1_000) < 60
+
+
+def test_a_decimal_column_that_is_mostly_one_value_is_cut():
+    random = np.random.default_rng(0)
+    late, usual = random.random(2_000) < 0.3, random.random(2_000) < 0.8
+    price = np.where(usual, 1.0, 7 + np.arange(2_000) / 100)
+    score = random.normal(size=2_000) + np.where(price > 1, -0.2, 1.8) * late
+    df = pl.DataFrame({"late": late, "score": score, "price": price, "other": [0, 1] * 1_000})
+    found = df.cast({"price": pl.Decimal(12, 2)}).prc.find_segments(
+        "late", "score", columns=["price", "other"], quantiles=2
+    )
+    assert "price" in found["segment"].first()

@@ -168,6 +168,10 @@ def test_the_error_by_chance_does_not_depend_on_the_truths():
         found = df.prc.reliability("truth", "score", weight="weight", bins=2, details=True)
         by_chance = found["calibration_error_by_chance"].item()
         assert by_chance == pytest.approx(np.sqrt(2 / np.pi * variance), rel=1e-12)
+        alone = df.prc.reliability(
+            "truth", "score", weight="weight", cluster="row", bins=2, details=True
+        )
+        assert alone["calibration_error_by_chance"].item() == pytest.approx(by_chance, rel=1e-12)
     # Clusters whose rows are alike count as one row each, and no cluster as less.
     alike = pl.DataFrame({"truth": [0, 1, 1], "score": [0.9, 0.95, 0.91], "cluster": [1, 1, 2]})
     found = alike.prc.reliability("truth", "score", cluster="cluster", bins=2, details=True)

@@ -285,6 +285,11 @@ def test_a_period_that_could_hardly_be_an_alarm_is_said_to_be_small(every):
     assert (can_tell["limit"] > can_tell["n_pos"] / can_tell["n"]).all()
 
 
+def stands_for_many(week):
+    is_many = ~pl.col("late") & (pl.col("week") == week)
+    return pl.when(is_many).then(100.0).otherwise(1.0)
+
+
 @pytest.mark.parametrize(
     "asked",
     [{"weight": "stands_for"}, {"measure": "calibrated_average_precision", "calibrate": 0.003}],
@@ -297,6 +302,13 @@ def test_periods_whose_negatives_stand_for_many_are_no_part_of_it(asked):
     assert table["conclusion"].to_list() == ["reference"] * 8 + ["undecided"] * 12
     assert table["value"].null_count() == 0
     assert_frame_equal(watched(sampled, **asked, details=True, state=table), table)
+    # What is said of the scores comes first, and after the last look that the plan has ended.
+    two = sampled.with_columns(score=pl.col("score") > 1).cast({"score": pl.Int64})
+    assert "few_scores" in watched(two, **asked)["status"]
+    ended = watched(
+        sampled.with_columns(stands_for=stands_for_many(14)), weight="stands_for", plan=(8, 4)
+    )
+    assert ended["status"].to_list()[12:] == ["plan_ended"] * 8
     # Of the area under the ROC curve a negative is compared with each positive by itself.
     areas = watched(sampled, weight="stands_for", measure="roc_auc")
     assert areas["conclusion"].to_list()[14:] == ["alarm"] * 6
