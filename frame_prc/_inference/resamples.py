@@ -24,6 +24,7 @@ from frame_prc._inference.row_influence import (
     MORE_BY_WEIGHTS,
     OF_HEAVY,
     of_sums_of_weights,
+    sums_of_weights,
 )
 from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
@@ -86,12 +87,12 @@ def over_replicates(
                 # A plan for each would take longer than what it computes.
                 blocks = [pl.concat(small)]
             drawn = [statistics(points.lazy()).collect(engine="in-memory") for points in blocks]
-            rows: dict[Any, list[tuple[Any, ...]]] = {}
+            by_sample: dict[Any, list[tuple[Any, ...]]] = {}
             if drawn:
                 keys = [(pl.col("segment") // total).alias("sample"), "order"]
                 found = pl.concat(drawn).group_by(keys).agg(**wanted).sort("sample", "order")
-                rows = found.cast({"order": pl.Float64}).rows_by_key("sample")
-            yield from (rows.get(place, []) for place in range(len(chunk)))
+                by_sample = found.cast({"order": pl.Float64}).rows_by_key("sample")
+            yield from (by_sample.get(place, []) for place in range(len(chunk)))
 
     names = ["order", *wanted]
     table = by_segment(ranking, rows, names, summarised, every_score=every_score, bins=bins)
@@ -260,12 +261,13 @@ def _samples(cells: pl.DataFrame, *, every_score: bool) -> dict[int, Sample]:
 
 
 def _told_by_weights(cells: pl.DataFrame) -> pl.DataFrame:
-    size, weight, sums = pl.col("size"), pl.col("weight"), {}
-    own = (pl.col("positive"), ~pl.col("positive"))
-    for name, squares, of_class in zip(SUMS, SQUARES, own, strict=True):
-        for power, of in ((1, name), (2, squares), (4, f"{name}_fourths")):
-            sums[of] = (size * weight**power).filter(of_class).sum()
-    return cells.group_by("segment").agg(**sums).select("segment", **of_sums_of_weights())
+    positive, weight = pl.col("positive"), pl.col("weight")
+    amounts: dict[str, pl.Expr] = {}
+    for name, squares, of_class in zip(SUMS, SQUARES, (positive, ~positive), strict=True):
+        size = pl.when(of_class).then("size").otherwise(0)
+        amounts |= {name: size * weight, squares: size * weight**2}
+    sums = cells.with_columns(**amounts).group_by("segment").agg(**sums_of_weights(pl.col))
+    return sums.select("segment", **of_sums_of_weights())
 
 
 # --- draws ---------------------------------------------------------------------------------

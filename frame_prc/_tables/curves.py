@@ -267,8 +267,7 @@ class Reliability(Table):
 
 
 def _of_plain_rows(sums: pl.LazyFrame) -> pl.LazyFrame:
-    squares = dict(zip(_SQUARES, ("tp", "fp"), strict=True))
-    return sums.with_columns(**squares, sizes=1 / (pl.col("tp") + pl.col("fp")), share=pl.lit(1.0))
+    return sums.with_columns(tp_squares="tp", fp_squares="fp", share=pl.lit(1.0))
 
 
 def _errors(keys: Sequence[str], *, clustered: bool) -> list[pl.Expr]:

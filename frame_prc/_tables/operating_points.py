@@ -513,8 +513,8 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
         reached = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
         found = chosen(rated, [*wanted], ranking)
         with_own = lazy.join(found, rated.select("slot", *own), on="slot", how="left")
-        both = {"precision": reached, "recall": recall(_TP, _POSITIVES)}
-        return with_own.select("segment", "order", *own, **both)
+        drawn = {"precision": reached, "recall": recall(_TP, _POSITIVES)}
+        return with_own.select("segment", "order", *own, **drawn)
 
     both = {rate: (pl.col(rate), pl.col(f"own_{rate}")) for rate in ("precision", "recall")}
     means = {

@@ -105,13 +105,13 @@ class Watched(Table):
         end = 0.5 / (m + 1) if measure.of_hits else pl.lit(_NEXT_TO_END)
         inside = pl.max_horizontal(pl.min_horizontal(unbiased(), 1 - end), end)
         variance = unbiased_variance(measure) / (inside * (1 - inside)) ** 2
-        told = ~pl.col("heavy_negatives") | (pl.col("status") != "ok")
+        left_out = pl.col("heavy_negatives") & (pl.col("status") == "ok")
         return table.select(
             *rows.keys, "n", "n_pos", *dropped, "n_effective",
-            status=status_where(~told, "few_negatives"),
+            status=status_where(left_out, "few_negatives"),
             measure=pl.lit(measure.name),
             value=pl.col("estimate"),
-            logit=pl.when(told & (m > 0)).then((inside / (1 - inside)).log()),
+            logit=pl.when(~left_out & (m > 0)).then((inside / (1 - inside)).log()),
             variance=variance,
         )  # fmt: skip
 
